@@ -17,7 +17,7 @@ _SOURCE = re.compile(
     rf"(?<=[\s'\"=])(?P<file>[^\s'\"=]{{1,400}}\.(?i:{'|'.join(map(re.escape, sorted(COMPILED)))}))(?=['\"\s]|$)"
 )
 _LEVEL = re.compile(
-    r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
+    r"(?<=\s)-(?:O(?P<level>\d{1,3}|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
 )
 _STEP = re.compile(r"(?<=\s)-(?:c|o|dc|dw)(?=\s)")
 _PRODUCER = re.compile(

@@ -19,7 +19,7 @@ LARGEST = 4_000_000
 _HONEST = frozenset({"include", "assembler", "pragma", "rounding", "attribute", "file", "early end"})
 #: A flag that makes code faster and nothing else.
 _FLAG = re.compile(
-    r"-O[0123sg]?|-g[0-3]?|-f(?:no-)?(?:unroll(?:-all)?-loops|inline(?:-functions)?|tree-vectorize|tree-slp-vectorize|prefetch-loop-arrays|lto"
+    r"-O(?:\d|[sg])?|-g[0-3]?|-f(?:no-)?(?:unroll(?:-all)?-loops|inline(?:-functions)?|tree-vectorize|tree-slp-vectorize|prefetch-loop-arrays|lto"
     r"|omit-frame-pointer|peel-loops|split-loops|loop-interchange|loop-block|loop-nest-optimize|graphite-identity|ipa-pta|openmp|openmp-simd"
     r"|ivopts|gcse|schedule-insns2?|version-loops-for-strides|tree-loop-distribution|vect-cost-model=\w+|semantic-interposition"
     r"|strict-aliasing|stack-arrays|frontend-optimize|backtrace"

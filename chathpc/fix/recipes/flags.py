@@ -7,8 +7,10 @@ from collections.abc import Iterator
 
 from chathpc.fix.project import Project
 
-_LEVEL = re.compile(r"(?:(?<=\s)|\A)-O(?:[0-3gsz]|fast)?(?=\s|\Z)")
+_LEVEL = re.compile(r"(?:(?<=\s)|\A)-O(?:\d{1,3}|[gsz]|fast|max)?(?=\s|\Z)")
 _LOW = frozenset({"", "-O0", "-O1", "-Og", "-O"})
+#: The highest there is: GCC and Clang take numbers above 3 for 3, others know -O4.
+_HIGH = re.compile(r"-O(?:[3-9]|\d{2,3}|fast|max)")
 
 
 def level(flags: str) -> str:
@@ -39,14 +41,13 @@ def other_flags(project: Project, *, may_round: bool, native: bool = True) -> It
     told = not native or re.search(r"-march=|-mcpu=|-xHost", flags) is not None
     if now in _LOW:
         yield with_level(flags, "-O2"), f"Build with -O2 instead of {now or 'no optimisation'}", 0.9
-    if now not in ("-O3", "-Ofast") or not told:
-        wanted = flags if now in ("-O3", "-Ofast") else with_level(flags, "-O3")
+    high = _HIGH.fullmatch(now) is not None
+    if not high or not told:
+        wanted = flags if high else with_level(flags, "-O3")
         wanted += "" if told else " -march=native" + ("" if may_round else " -ffp-contract=off")
-        did = " ".join(
-            each for each in ("-O3" if now not in ("-O3", "-Ofast") else "", "" if told else "-march=native") if each
-        )
+        did = " ".join(each for each in ("" if high else "-O3", "" if told else "-march=native") if each)
         yield (
             wanted,
-            f"Build with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""),
+            f"Build with {did}" + ("" if high else f" instead of {now or 'no optimisation'}"),
             0.95 if now in _LOW else 0.12,
         )

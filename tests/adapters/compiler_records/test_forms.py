@@ -181,6 +181,10 @@ def test_functions_that_a_kernel_calls_do_not_change_its_numbers(tmp_path: Path)
         ("icx -g -c heat.c", "heat.c", False),
         ("icx -gdwarf-4 -c heat.c", "heat.c", False),
         ("icpx -g -O1 -c heat.cpp", "heat.cpp", True),
+        ("mpicc -std=c99 -g -O5 -c heat.c", "heat.c", True),  # levels above 3 are 3 to GCC
+        ("nvc -O4 -c heat.c", "heat.c", True),
+        ("nvfortran -fast -c flux.f90", "flux.f90", True),
+        ("gcc -O4 -O0 -c heat.c", "heat.c", False),
         ("hipcc -c axpy.hip", "axpy.hip", True),
         ("hipcc -O0 -c axpy.hip", "axpy.hip", False),
         ("ccache gcc -c heat.c", "heat.c", False),
@@ -207,6 +211,11 @@ def test_functions_that_a_kernel_calls_do_not_change_its_numbers(tmp_path: Path)
             "    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C++17 12.2.0 -mtune=generic -g",
             "",
             False,
+        ),
+        (
+            "    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C99 12.2.0 -mtune=generic -g -O4 -std=c99",
+            "",
+            True,
         ),
         ('  DW_AT_producer\t("Debian clang version 14.0.6 -O0 -g")', "", False),
     ],

@@ -163,6 +163,7 @@ def test_what_the_diagnosis_read_in_the_source_says_where_the_fault_is() -> None
         ("-g -O1 -Wall", "-O1", "-O3", "-g -O3 -Wall"),
         ("-O1 -g -O2", "-O2", "-O3", "-O3 -g"),
         ("-DO2=1 -Og", "-Og", "-O2", "-DO2=1 -O2"),
+        ("-g -O5", "-O5", "-O3", "-g -O3"),
     ],
 )
 def test_the_level_of_optimisation_is_read_and_replaced(flags: str, now: str, wanted: str, new: str) -> None:
@@ -177,6 +178,7 @@ def test_flags_go_as_far_as_there_is_something_left() -> None:
     assert tried("-O0 -g") == ["-O2 -g", "-O3 -g -march=native"]
     assert tried("-O3 -march=native") == []
     assert tried("-O3") == ["-O3 -march=native"]
+    assert tried("-O4 -g") == ["-O4 -g -march=native"]
     assert tried("-O2", native=False) == ["-O3"]
     assert list(other_flags(replace(problem().project, flags=None), may_round=True)) == []
 
