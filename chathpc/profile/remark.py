@@ -76,7 +76,7 @@ class GrownPlace:
     that were measured.
 
     `name` is what grows, where that is a call in the function; `rest` is the exponent of the rest of the program's time, None where
-    there is hardly a rest.
+    there is hardly a rest, `data` that of the data.
     """
 
     function: str
@@ -89,6 +89,7 @@ class GrownPlace:
     unit: str
     rest: float | None = None
     name: str = ""
+    data: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

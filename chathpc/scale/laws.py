@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations, product
-from math import inf, lgamma, log, nan
+from math import inf, lgamma, log, log2, nan
 from zlib import crc32
 
 import numpy as np
@@ -167,6 +167,11 @@ class Law:
     terms: tuple[Term, ...]
     coefficients: tuple[float, ...]
 
+    def at(self, point: Array) -> float:
+        """The cost at a point, the values of the parameters in their order."""
+        values = [[factor.at(point[place]) for place, factor in enumerate(term)] for term in self.terms]
+        return float(np.dot(self.coefficients, np.prod(values, axis=1)))
+
     @property
     def text(self) -> str:
         """Such as `1.2 + 0.3 · p · log2(p)`."""
@@ -286,8 +291,15 @@ class Fitted:
         count = _SAMPLES if len(np.unique(measured)) >= FEWEST else 0
         scales = np.geomspace(measured.min(), max([measured.max(), *targets]), count).tolist()
         points = [{**(fixed or {}), parameter: scale} for scale in scales]
+        growth, every = self.growth(parameter), (self.law, *self.others)
+        end = self.points.max(axis=0)
+        start = np.where(np.array(self.hypotheses.parameters) == parameter, end / 2, end)
+        own = [log2(max(each.at(end), 1e-300) / max(each.at(start), 1e-300)) for each in every]
+        # Of the laws the best one that agrees with the growth of all as it is shown: no reader should find two exponents.
+        low, high = round(growth.low, 1), round(growth.high, 1)
+        law = next((each for each, power in zip(every, own, strict=True) if low <= round(power, 1) <= high), self.law)
         return LawRecord(
-            text=self.law.text, kind=self.law.kind, error=self.error, growth=self.growth(parameter), others=[other.text for other in self.others],
+            text=law.text, kind=law.kind, error=self.error, growth=growth, others=[other.text for other in every if other != law],
             curve=[CurveRecord(at=each[parameter], cost=self.predict(each)) for each in points if not self.refusal(each)],
         )  # fmt: skip
 

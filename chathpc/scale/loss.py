@@ -32,7 +32,7 @@ from chathpc.profile.run import processors
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 from chathpc.scale import activities
-from chathpc.scale.series import Kind, Run, Series, is_workers, short_name, typical_growth
+from chathpc.scale.series import Kind, Run, Series, data_growth, is_workers, short_name, typical_growth
 from chathpc.scale.thresholds import threshold
 
 #: What the function is called in which a program begins.
@@ -82,6 +82,11 @@ class Costs:
     def elapsed(self) -> FloatArray:
         """Time of the busiest worker, by run."""
         return np.asarray(self.whole.sum(axis=1))
+
+    @cached_property
+    def data(self) -> tuple[float, str]:
+        """How the data grow with the size of the problem: see `data_growth`."""
+        return data_growth(self.series)
 
     @property
     def is_told(self) -> bool:
@@ -251,7 +256,7 @@ class Losses:
 
 def losses_of(costs: Costs) -> Losses:
     """The losses from the smallest to the largest scale. With the problem's size only places that grow faster than the program as
-    a whole count, or, without any, faster than the size.
+    a whole count, or, without any, faster than the data.
     """
     series = costs.series
     if costs.mean(costs.elapsed) <= 0 or (series.kind != Kind.PROBLEM_SIZE and not costs.is_told):
@@ -261,9 +266,10 @@ def losses_of(costs: Costs) -> Losses:
     first, last = costs.mean(costs.whole, 0), costs.mean(costs.whole)
     seen = first > 0
     ratio = series.values[-1] / series.values[0]
-    growth = max(1.0, typical_growth(first[seen], last[seen], ratio)) if seen.any() else 1.0
+    data, _ = costs.data
+    growth = max(data, typical_growth(first[seen], last[seen], ratio)) if seen.any() else data
     found = _losses([_Excess(costs, Loss.GROWTH, growth)])
-    return found if found.causes or growth == 1 else _losses([_Excess(costs, Loss.GROWTH)])
+    return found if found.causes or growth == data else _losses([_Excess(costs, Loss.GROWTH, data)])
 
 
 def _losses(ways: Sequence[_Excess]) -> Losses:

@@ -230,6 +230,7 @@ class Scaling(Record):
     parameter: str
     kind: Literal["strong", "weak", "problem size", "unknown"]
     kind_reason: str
+    data_growth: float = Field(default=1.0, description="The exponent with which the data grow with the parameter.")
     source: str = Field(description="Where the values of the parameter came from.")
     worker: str = Field(description="What works: rank, thread, GPU, or worker where that may be several of them.")
     fixed: dict[str, float] = Field(description="Other parameters, which all these runs share.")

@@ -17,7 +17,7 @@ from chathpc.profile.remark import GrownPlace
 from chathpc.report import PlaceRecord
 from chathpc.scale import extrap, words
 from chathpc.scale.efficiency import efficiencies_of
-from chathpc.scale.laws import fit, gathered
+from chathpc.scale.laws import Fitted, fit, gathered
 from chathpc.scale.loss import MAIN, Cause, Costs, Loss, Losses, costs_of, losses_of, name_of, path_names, place_of
 from chathpc.scale.outlook import Outlook, crossing, law_of, laws_of_places, measurements
 from chathpc.scale.record import (
@@ -94,6 +94,7 @@ def scaling_of(
         parameter=series.parameter,
         kind=series.kind.value,
         kind_reason=series.reason,
+        data_growth=costs.data[0],
         source=series.source,
         worker=words.worker(series),
         fixed=dict(series.fixed),
@@ -131,14 +132,15 @@ def grown_of(found: Scaling) -> tuple[GrownPlace, ...]:
     growing = [each for each in found.findings if each.loss == "growth" and each.law is not None]
     rest, sizes = _rest(found, growing), tuple(point.value for point in found.points)
     places: dict[str, GrownPlace] = {}
-    # A function stands for what it calls: its cost holds theirs.
-    for each in sorted(growing, key=lambda each: each.name != each.where.function):
+    # A function stands for what it calls, as its cost holds theirs, and of its calls the costliest.
+    for each in sorted(growing, key=lambda each: (-each.costs[-1], each.name != each.where.function)):
         name = each.where.function or each.name
         if each.law is not None and name not in places:
             growth = each.law.growth
             places[name] = GrownPlace(
                 function=name, file=each.where.file, line=each.where.line, parameter=found.parameter,
                 exponent=(growth.value, growth.low, growth.high), sizes=sizes, costs=tuple(each.costs), unit=found.unit, rest=rest, name=each.name,
+                data=found.data_growth,
             )  # fmt: skip
     return tuple(places.values())
 
@@ -158,7 +160,7 @@ def _rest(found: Scaling, growing: Sequence[FindingRecord]) -> float | None:
 
 def _finding(costs: Costs, cause: Cause, targets: Sequence[float]) -> FindingRecord | None:
     series, law = costs.series, law_of(costs, cause.cost)
-    if cause.loss == Loss.GROWTH and (law is None or law.growth(series.parameter).value < threshold("superlinear")):
+    if cause.loss == Loss.GROWTH and (law is None or not _grows(costs, cause, law)):
         return None
     place = place_of(costs, cause.node)
     id, advice = words.catalogued(series, cause), ""
@@ -181,6 +183,15 @@ def _finding(costs: Costs, cause: Cause, targets: Sequence[float]) -> FindingRec
         costs=[float(costs.mean(cause.cost, at)) for at in range(len(series.points))],
         law=None if law is None else law.record(series.parameter, targets),
     )
+
+
+def _grows(costs: Costs, cause: Cause, law: Fitted) -> bool:
+    """True if a place grows faster than the data in proportion. No law has a power above 3, which those of a box exceed: there costs decide."""
+    found, data = law.growth(costs.series.parameter).value, costs.data[0]
+    first, last = (float(costs.mean(cause.cost, at)) for at in (0, -1))
+    if data > 1 and first > 0:
+        found = max(found, log(last / first) / log(costs.series.values[-1] / costs.series.values[0]))
+    return found >= threshold("superlinear") * data
 
 
 def _tree(costs: Costs, losses: Losses) -> list[NodeRecord]:

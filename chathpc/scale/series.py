@@ -24,7 +24,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import activities
-from chathpc.scale.laws import Measurement
+from chathpc.scale.laws import FEWEST, Measurement, fit, gathered
 from chathpc.scale.thresholds import threshold
 
 #: Folders are searched for profiles so deep.
@@ -410,6 +410,45 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     if typical >= threshold("weak_growth"):
         return Kind.WEAK, f"the computing time of all {workers} together grows with their number"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"
+
+
+def data_growth(series: Series) -> tuple[float, str]:
+    """The exponent with which the data grow with the size of the problem, at least 1, and what tells so in words; empty for 1.
+
+    `-x 20 -y 20` is the side of a grid, and so is what memory grows with faster than in proportion. Where memory hardly grows, it is not
+    most for data, and tells nothing.
+    """
+    if series.kind != Kind.PROBLEM_SIZE:
+        return 1.0, ""
+    name, used, held = series.parameter, float(_uses(series)), [run.record.get("peak_memory") for run in series.runs]
+    told = [
+        (run, float(each)) for run, each in zip(series.runs, held, strict=True) if isinstance(each, int) and each > 0
+    ]
+    power = None
+    if len(told) == len(held) and len(series.points) >= FEWEST and told[-1][1] >= threshold("data_grow") * told[0][1]:
+        law = fit(gathered(({name: run.parameters[name]}, [each]) for run, each in told)).law
+        power = max(factor.order[0] for (factor,) in law.terms)
+    if used > 1 and (power is None or power >= used / threshold("superlinear")):
+        return used, f"the command has {name} {used:.0f} times"
+    if power is not None and power >= threshold("superlinear"):
+        return power, f"the memory that a run needs grows as {name}^{power:.3g}"
+    return 1.0, ""
+
+
+def _uses(series: Series) -> int:
+    """How often the commands of the runs have the value of the parameter, in arguments that differ; 1 where they do not tell."""
+    rows = [run.record.get("command") for run in series.runs]
+    if len({len(row) for row in rows if isinstance(row, list)}) != 1 or not all(isinstance(row, list) for row in rows):
+        return 1
+    values = [f"{run.parameters[series.parameter]:.12g}" for run in series.runs]
+    count = 0
+    for column in zip(*(map(str, row) for row in rows if isinstance(row, list)), strict=True):
+        found = [
+            re.findall(rf"(?<![\d.]){re.escape(value)}(?![\d.])", each)
+            for each, value in zip(column, values, strict=True)
+        ]
+        count += min(map(len, found)) if len(set(column)) > 1 else 0
+    return max(count, 1)
 
 
 def typical_growth(first: FloatArray, last: FloatArray, ratio: float) -> float:

@@ -122,6 +122,10 @@ def verdict(
     worst = findings[0] if findings else None
     if series.kind == Kind.PROBLEM_SIZE:
         if worst is None:
+            power, told = costs.data
+            if told:
+                said = f"which grow as {series.parameter}^{power:.3g} ({told})"
+                return "scales", f"Nothing grows much faster than the data, {said}, from {first} to {last}."
             return "scales", f"Nothing grows much faster than {series.parameter} from {first} to {last}."
         part = numbers.percent(worst.costs[-1] / (float(costs.mean(costs.elapsed)) or 1.0))
         return "grows", f"{worst.name} {worst.why}; at {last} it has {part} of the time."

@@ -53,3 +53,17 @@ def test_what_grows_like_the_rest_of_the_program_may_only_have_more_data(rest: f
     first = diagnose(replace(profile, grown=(replace(grown(1.9), rest=rest),))).findings[0]
     assert (first.cause, len(first.against)) == ("quadratic-algorithm", against)
     assert all("n may be the side of a grid or matrix" in each for each in first.against)
+
+
+def test_the_time_of_a_function_is_told_where_most_of_it_is() -> None:
+    profile = build(
+        main(function("start", function("pairs", time=0.1)), function("step", function("pairs", time=1.6))), timed=True
+    )
+    first = diagnose(replace(profile, grown=(grown(1.9),))).findings[0]
+    assert first.where.path[-2:] == ("step", "pairs")
+
+
+def test_growth_like_that_of_the_data_proves_nothing() -> None:
+    profile = build(main(function("pairs", time=1.6), function("fill", time=0.4)), timed=True)
+    found = diagnose(replace(profile, grown=(replace(grown(1.9), data=2.0),)))
+    assert all(each.cause != "quadratic-algorithm" for each in found.findings)

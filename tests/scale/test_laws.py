@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from math import ceil, log2
 
 import numpy as np
@@ -196,3 +197,18 @@ def test_parts_tell_the_whole_beyond_the_points_where_they_need_more() -> None:
     bounds = [part.predict({"p": 64.0}).low for part in parts]
     assert replace(rough, parts=parts).predict({"p": 64.0}).low >= sum(bounds)
     assert whole.predict({"p": 16.0}) == replace(whole, parts=()).predict({"p": 16.0})
+
+
+def test_the_law_that_is_shown_has_the_growth_that_is_shown() -> None:
+    """Times of a linked-cell program, whose best single law has a power outside the interval of all laws."""
+    times = {
+        8: (4.5e-3, 4.7e-3, 4.75e-3),
+        10: (8.7e-3, 8.5e-3, 8.7e-3),
+        12: (14.4e-3, 14.8e-3),
+        16: (37.5e-3, 37.3e-3),
+        20: (67.7e-3, 68.1e-3),
+    }
+    record = fit([Measurement({"n": float(n)}, each) for n, each in times.items()]).record("n", [32.0])
+    coefficient, _, power = record.text.partition(" · n^")
+    assert coefficient
+    assert round(record.growth.low, 1) <= float(Fraction(power.strip("()"))) <= round(record.growth.high, 1)

@@ -11,8 +11,8 @@ from chathpc.errors import UsageError
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
-from chathpc.scale.scaling import scaling_of
-from chathpc.scale.series import Kind
+from chathpc.scale.scaling import grown_of, scaling_of
+from chathpc.scale.series import Kind, Run, Series
 from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
 from tests.profile.build import build, call
 from tests.scale.made import Costs, alone, each, even, profile, series, strong
@@ -193,3 +193,36 @@ def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_h
     assert (Loss.WAITING in [cause.loss for cause in losses_of(costs).causes]) == judged
     said = "At ranks 2 threads had no core for a good part of the time, which does not count, and efficiencies are at most those shown."
     assert said in scaling_of(found).notes  # nothing of OpenMP, which the program does not use
+
+
+def _cubes(power: float, *, uses: int = 1, held: int | None = None) -> Series:
+    """A place that grows with a power of n; a command with n so often, and peak memory with another power of n."""
+    found = series(
+        "n", {n: profile(1, {"fill": even(n / 1e6), "cells": even((n / 8) ** power)}) for n in (8, 10, 12, 16, 20)}
+    )
+
+    def recorded(run: Run) -> Run:
+        n = f"{run.parameters['n']:g}"
+        memory = {} if held is None else {"peak_memory": int(1e6 + 1e3 * float(n) ** held)}
+        return replace(run, record={"command": ["./app", "-N", "10", *[f"-x={n}"] * uses], **memory})
+
+    return replace(found, runs=tuple(map(recorded, found.runs)))
+
+
+@pytest.mark.parametrize(
+    ("power", "uses", "held", "verdict"),
+    [
+        (3, 3, None, "scales"),  # the side of a box
+        (3, 3, 3, "scales"),
+        (3, 1, 3, "scales"),  # as memory tells
+        (3, 1, None, "grows"),
+        (3, 2, 1, "grows"),  # as many items of two kinds: memory is what decides
+        (6, 3, 3, "grows"),  # all pairs of what is in the box
+        (2, 1, 1, "grows"),
+    ],
+)
+def test_what_grows_like_the_data_is_no_finding(power: int, uses: int, held: int | None, verdict: str) -> None:
+    runs = _cubes(power, uses=uses, held=held)
+    record = scaling_of(runs, [{"n": 32.0}])
+    assert record.verdict == verdict
+    assert bool(grown_of(record)) == (verdict == "grows")

@@ -31,7 +31,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     kept, tree = list(drafts), facts.profile.tree
     for grown in facts.profile.grown if facts.has_host_time else ():
         nodes = np.flatnonzero(tree.named(grown.function)).astype(np.int32)
-        if not len(nodes) or grown.exponent[1] <= cause(_CAUSE).threshold("min_growth"):
+        if not len(nodes) or grown.exponent[1] <= cause(_CAUSE).threshold("min_growth") * grown.data:
             continue
         inside = tree.inside(nodes)
         cost = float(facts.time[inside].sum())
@@ -59,7 +59,7 @@ def with_growth(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             )
             kept = [measured if draft is same else draft for draft in kept]
             continue
-        place = facts.place(int(nodes[0]))
+        place = facts.place(int(nodes[np.argmax(facts.inclusive[nodes])]))
         where = place if grown.file is None else replace(place, file=grown.file, line=grown.line)
         of = f"{grown.function} has " if grown.name not in ("", grown.function) else ""
         kept.append(
