@@ -55,12 +55,12 @@ class NameIndex:
         self._text = "\n".join(self._folded)
 
     def find(self, text: str) -> list[str]:
-        """The names that `text` stands for: itself with its outlined bodies, else the same in another case, else all with that
-        short form, else the variants that a library has of it (`__sin_fma` of `sin`).
+        """The names that `text` stands for: itself with its outlined bodies and the stub by which it is called, else the same in another
+        case, else all with that short form, else the variants that a library has of it (`__sin_fma` of `sin`) with their stub.
         """
         text = text.strip()
         if text in self._exact:
-            return [text, *self._clones.get(text, ())]
+            return [text, *self._clones.get(text, ()), *({f"{text}@plt"} & self._exact)]
         folded = text.casefold()
         of_mpi = f"p{folded}" if folded.startswith("mpi_") else folded.removeprefix("p")  # its profiling interface
         if not of_mpi.startswith(("mpi_", "pmpi_")):

@@ -289,8 +289,8 @@ _VERSIONS = re.compile(r"(_(fma4?|finite|evex|avx(2|512)?|sse\w*|unaligned|erms|
 
 
 def public_name(name: str) -> str:
-    """The name by which a program calls a function of libm or libc: `__ieee754_pow_fma` → `pow`, `__strlen_avx2` → `strlen`."""
-    return _VERSIONS.sub("", base_name(name).removeprefix("ieee754_").removeprefix("w_"))
+    """The name by which a program calls a function of libm or libc: `__ieee754_pow_fma` → `pow`, `__GI___libc_malloc` → `malloc`."""
+    return _VERSIONS.sub("", base_name(name).removeprefix("ieee754_").removeprefix("libc_").removeprefix("w_"))
 
 
 def _combined(table: tuple[tuple[Activity, str], ...]) -> re.Pattern[str]:

@@ -155,6 +155,18 @@ def test_a_name_that_is_too_long_to_be_read_is_short_without_its_template_argume
     assert short_name(f"void lib::Gemm<lib::Tile<{parts}>>(T1::Params)") == "Gemm"
 
 
+@pytest.mark.parametrize("defined", ["malloc", "__GI___libc_malloc"])
+def test_a_function_of_a_library_is_meant_with_the_stub_by_which_it_is_called(defined: str) -> None:
+    profile = build(
+        function(
+            "main", function("fill", function(defined, time=1.0)), function("grow", function("malloc@plt", time=0.5))
+        )
+    )
+    told = ask(Session(profile), "who calls malloc?")
+    assert "is called by 2 functions" in told
+    assert "was taken for" not in told
+
+
 def test_a_term_that_was_measured_is_told_with_its_value_before_its_definition(session: Session) -> None:
     told = ask(counted(), "what is occupancy?")
     assert told.startswith("Theoretical occupancy of dot: 48.0 % (gpu.kernel.occupancy). Occupancy: Active warps")
