@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import inf, isclose
@@ -287,6 +288,14 @@ class Facts:
         """Names of functions by number."""
         return self.profile.tree.function_labels[1]
 
+    @cached_property
+    def _told_apart(self) -> dict[str, str]:
+        return told_apart(self.profile.tree.names)
+
+    def readable(self, name: str) -> str:
+        """`readable_function`, but of procedures of several modules with the same name, which their modules tell apart."""
+        return self._told_apart.get(name) or readable_function(name)
+
     def by_function(self, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """`weight` (exclusive, per node) added up by function of the program: (numbers of names, sums), largest first."""
         counted = (self.caller_label >= 0) & (weight > 0)
@@ -367,7 +376,7 @@ class Facts:
             for step in steps[~is_one_of(tree.kind[steps], (NodeKind.LINE, NodeKind.INSTRUCTION))].tolist()
         )
         return Place(
-            function=readable_function(tree.function_name(node)),
+            function=self.readable(tree.function_name(node)),
             file=file,
             line=line or None,
             path=path,
@@ -413,8 +422,8 @@ def readable_function(name: str) -> str:
     `__flux_MOD_upwind` → `upwind`.
     """
     name = without_clones(demangled(name))
-    if match := _GFORTRAN_MODULE.fullmatch(name):
-        return match[1]
+    if match := _PROCEDURE.fullmatch(name):
+        return match["name"]
     end = name.rfind(")")
     if name == LOADER:
         return name
@@ -426,6 +435,15 @@ def readable_function(name: str) -> str:
         if depth == 0:
             return name[:at] or name
     return name
+
+
+def told_apart(names: Iterable[str]) -> dict[str, str]:
+    """Of procedures of Fortran modules that are not the only ones of their name, that with the module: `flux%step` of `__flux_MOD_step`."""
+    found: dict[str, dict[str, str]] = {}
+    for name in names:
+        if "_MOD_" in name and (match := _PROCEDURE.fullmatch(without_clones(name))) and match["module"]:
+            found.setdefault(match["name"], {})[name] = f"{match['module']}%{match['name']}"
+    return {name: told for every in found.values() if len(set(every.values())) > 1 for name, told in every.items()}
 
 
 def plain_name(name: str) -> str:
@@ -442,4 +460,5 @@ def plain_name(name: str) -> str:
 
 #: The range in which PyTorch waits for the next batch.
 LOADER = "enumerate(DataLoader)"
-_GFORTRAN_MODULE = re.compile(r"__\w+?_MOD_(\w+)")
+#: A procedure of a Fortran module as gfortran names it, and as `told_apart` does.
+_PROCEDURE = re.compile(r"(?:__(?P<module>\w+?)_MOD_|\w+%)(?P<name>\w+)")

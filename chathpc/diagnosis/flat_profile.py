@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.coverage import HOST_TIME
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
 from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.names import in_words
@@ -45,7 +45,7 @@ class FlatRow:
 
 def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[FlatRow, ...]:
     """The MOST largest rows by exclusive cost, largest first: of the host's time where there is any, else of `metric`."""
-    labels, names = profile.tree.function_labels
+    labels, _ = profile.tree.function_labels
     if profile.time is not None and (metric is None or metric in HOST_TIME):
         values, kinds, mine = facts.time, facts.activities.kind, facts.caller_label
         values = np.where(kinds == Activity.PROFILER, 0.0, values)
@@ -60,7 +60,7 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[Fl
     if whole <= 0:
         return ()
     spent: IntArray = np.asarray(kinds, dtype=np.int32)
-    rows = [*_own(values, spent, mine, labels, names), *_doing(values, spent, mine, names, profile.tree)]
+    rows = [*_own(facts, values, spent, mine, labels), *_doing(facts, values, spent, mine)]
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
     rows = sorted(rows, key=lambda row: -row[1])[:MOST]
     # Kernels of one launcher are told apart by what they run.
@@ -72,15 +72,16 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[Fl
 
 
 def _own(
-    values: FloatArray, kinds: IntArray, mine: IntArray, labels: IntArray, names: list[str]
+    facts: Facts, values: FloatArray, kinds: IntArray, mine: IntArray, labels: IntArray
 ) -> list[tuple[str, float, bool]]:
     """What functions of the program compute themselves, and kernels on a device."""
+    names = facts.label_names
     label = np.where(kinds == Activity.GPU, labels, mine)
     counted = is_one_of(kinds, (Activity.COMPUTE, Activity.GPU)) & (label >= 0)
     sums = np.bincount(label[counted], weights=values[counted], minlength=len(names))
     found: dict[str, float] = {}
     for number in np.flatnonzero(sums > 0).tolist():
-        name = in_words(readable_function(names[number]) or names[number])
+        name = in_words(facts.readable(names[number]) or names[number])
         found[name] = found.get(name, 0.0) + float(sums[number])
     return [(name, value, True) for name, value in found.items()]
 
@@ -116,10 +117,9 @@ def _libraries(tree: CallTree, nodes: IntArray) -> tuple[IntArray, list[str]]:
     return np.where(tree.named(KERNEL)[nodes], kernel, found), list(names)
 
 
-def _doing(
-    values: FloatArray, kinds: IntArray, mine: IntArray, names: list[str], tree: CallTree
-) -> list[tuple[str, float, bool]]:
+def _doing(facts: Facts, values: FloatArray, kinds: IntArray, mine: IntArray) -> list[tuple[str, float, bool]]:
     """What libraries do, by the function of the program that they do it for: `memory allocation in release`, `numpy in step`."""
+    names, tree = facts.label_names, facts.profile.tree
     known = np.where(is_one_of(kinds, _BY_CALLER), mine, -1)
     counted = ~is_one_of(kinds, (Activity.COMPUTE, Activity.GPU)) & (values > 0)
     what = kinds[counted].astype(np.int64)
@@ -131,7 +131,7 @@ def _doing(
     found: dict[str, float] = {}
     for each, value in zip(keys.tolist(), sums.tolist(), strict=True):
         kind, label = divmod(each, len(names) + 1)
-        caller = f" in {readable_function(names[label - 1]) or names[label - 1]}" if label else ""
+        caller = f" in {facts.readable(names[label - 1]) or names[label - 1]}" if label else ""
         told = ACTIVITY_WORDS[Activity(kind)] if kind < len(Activity) else libraries[kind - len(Activity)]
         name = f"{told}{caller}"
         found[name] = found.get(name, 0.0) + value

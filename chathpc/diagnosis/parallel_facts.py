@@ -12,7 +12,7 @@ from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.draft import fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.phases import thread_phases
 from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
@@ -194,7 +194,7 @@ def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Fact, ...]:
     computing = ~facts.activities.of(*_OPENMP, *_WAITING, *_NEITHER, Activity.MPI)
     times = facts.grouped(np.where(computing, group[facts.caller_label], -1).astype(np.int32), len(labels))
     return tuple(
-        _spread(facts, readable_function(facts.label_names[label]), times[:, i])
+        _spread(facts, facts.readable(facts.label_names[label]), times[:, i])
         for i, label in enumerate(labels)
         if times[:, i].any()
     )

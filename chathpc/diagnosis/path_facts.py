@@ -273,7 +273,7 @@ def _of_threads(facts: Facts) -> PathFacts:
         return PathFacts(note=_NO_MEETING)
     path = critical_path(work, joined)
     begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
-    names = {each: _OTHERS.get(each) or readable_function(facts.label_names[each]) for each in path.by_label}
+    names = {each: _OTHERS.get(each) or facts.readable(facts.label_names[each]) for each in path.by_label}
     sampled = "" if facts.profile.timed else "; from samples"
     how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last{sampled}"
     return _told(facts, path, names, (end - begin) * _NANO, _TRACE, how, is_complete=is_complete)

@@ -16,7 +16,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
 from chathpc.profile.activity import Activity
@@ -122,7 +122,7 @@ def _of_thread(facts: Facts) -> Iterator[Fact]:
     found = thread_phases(facts)
     if found is not None and found[1].start_up >= common()["min_start_up"].value:
         lane, phases = found
-        different = readable_function(facts.label_names[phases.different]) if phases.different >= 0 else "other code"
+        different = facts.readable(facts.label_names[phases.different]) if phases.different >= 0 else "other code"
         if _starts_mpi(facts, lane, phases):
             different = f"starting MPI in {different}"
         yield _start_up(facts, phases, f"{facts.profile.where.label(lane.location)} is", different)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.flat_profile import flat_profile
 from tests.diagnosis.kernels import one, report
 from tests.diagnosis.parts import function, main, ranks
@@ -51,3 +52,15 @@ def test_interrupts_are_the_kernels_and_no_librarys() -> None:
     profile = build(main(function("step", line("app.c:2", interrupt, time=3.0))))
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
+
+
+def test_procedures_of_several_modules_with_one_name_are_told_apart() -> None:
+    names = ("__conv_MOD_step", "__dense_MOD_step", "__conv_MOD_step._omp_fn.0", "__dense_MOD_show")
+    profile = build(
+        main(*(function(name, time=time) for name, time in zip(names, (4.0, 1.0, 4.0, 1.0), strict=True))), timed=True
+    )
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
+    assert rows == {"conv%step": pytest.approx(0.8), "dense%step": pytest.approx(0.1), "show": pytest.approx(0.1)}
+    first = diagnose(profile).findings[0]
+    assert (first.where.function, first.share) == ("conv%step", pytest.approx(0.8))
+    assert readable_function("conv%step") == "step"

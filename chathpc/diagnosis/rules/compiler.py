@@ -213,7 +213,7 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
     obstacle = calls[0].obstacle or Obstacle.UNSTATED
     words = CALLS[obstacle]
     mine = tuple(record for record in calls if record.obstacle == obstacle)
-    subject = readable_function(facts.label_names[name])
+    subject = facts.readable(facts.label_names[name])
     share = time / facts.total
     return Draft(
         cause=entry.id,

@@ -12,7 +12,7 @@ from chathpc.diagnosis.catalogue import Cause, cause, common
 from chathpc.diagnosis.command import APP
 from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.insufficient import NAMELESS
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.hot_spots import spot_advice
@@ -48,7 +48,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
     # The outlined regions of one function are one place in the source.
     merged: dict[str, list[tuple[int, float]]] = {}
     for name, time in zip(names.tolist(), times.tolist(), strict=True):
-        merged.setdefault(readable_function(facts.label_names[name]), []).append((name, time))
+        merged.setdefault(facts.readable(facts.label_names[name]), []).append((name, time))
     ranked = sorted(merged.items(), key=lambda item: -sum(time for _, time in item[1]))
     for readable, parts in ranked[:_LISTED]:
         cost = sum(time for _, time in parts)

@@ -9,7 +9,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
-from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.wait_states import COLLECTIVES, POINT_TO_POINT, Pattern
 from chathpc.profile import numbers
@@ -46,7 +46,7 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     order = np.argsort(-found.by_label, kind="stable")[:2]
     meanwhile = [
         Part(
-            f"meanwhile {readable_function(facts.label_names[int(label)])}",
+            f"meanwhile {facts.readable(facts.label_names[int(label)])}",
             float(found.by_label[label]) / waited,
             "ratio",
         )

@@ -53,7 +53,7 @@ def place_of(problem: Problem, finding: Finding) -> str | None:
         if len(fitting) == 1:
             return fitting[0]
     if finding.where.function:
-        name = finding.where.function.split("(", 1)[0].rsplit("::", 1)[-1].split(".", 1)[0]
+        name = finding.where.function.split("(", 1)[0].rsplit("::", 1)[-1].rpartition("%")[2].split(".", 1)[0]
         for path, text in problem.sources.items():
             if any(one.rsplit("::", 1)[-1].lower() == name.lower() for one, _ in functions.definitions(path, text)):
                 return path
@@ -122,7 +122,7 @@ def _function_of(path: str, text: str, finding: Finding) -> tuple[str, str] | No
     """Name and text of the function that a finding lies in."""
     around = None if finding.where.line is None else functions.enclosing(path, text, finding.where.line)
     if around is None and finding.where.function:
-        name = finding.where.function.split("(", 1)[0]
+        name = finding.where.function.split("(", 1)[0].rpartition("%")[2]
         around = next((one for one in functions.definitions(path, text) if one[0].lower() == name.lower()), None)
     return around
 

@@ -98,4 +98,4 @@ def _named(where: Place, program: Program) -> list[Procedure]:
 def _plain(name: str) -> str:
     """`Registry::merge(Particle const&)` → `merge`; what compilers put behind a name (`.omp_fn.0`, `.constprop.0`) is left out."""
     text = name.split("(")[0].split("<")[0].split(" [")[0].split(".")[0]
-    return text.rsplit("::", 1)[-1].strip()
+    return text.rsplit("::", 1)[-1].rpartition("%")[2].strip()
