@@ -271,7 +271,7 @@ def _lookups(hot: Hot) -> Iterator[_Found]:
             continue
         if own is not None:
             found = replace(found, first=own.first, last=own.last)
-        sign = footprint.weighed(found, function, file)
+        sign = footprint.weighed(found, function, file, hot.in_cache)
         if sign is not None and not _is_refuted(hot, line, sign):
             yield from _costed(hot, line.file, sign)
 
@@ -424,7 +424,7 @@ def _at_loop(
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
     )
     if first is not None:
-        first = footprint.weighed(first, function, file)
+        first = footprint.weighed(first, function, file, hot.in_cache)
     if first is not None and _is_refuted(hot, line, first):
         first = None
     division = None if first is not None else calls.invariant_division(function, unit, loop)

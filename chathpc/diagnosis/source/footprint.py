@@ -23,24 +23,29 @@ _POINTER = 8
 _MOST_CALLS = 3
 _ALLOCATE = frozenset({"malloc", "aligned_alloc", "memalign", "valloc", "_mm_malloc"})
 _RESIZE = frozenset({"resize", "assign", "reserve"})
+_MAY_HOLD = "which the last-level cache may hold: the wait is then shorter by some factor."
 _UNKNOWN = (
     "The source does not show how much memory that is: data in the cache would cause little waiting.",
     "In the cache the chain of dependent instructions would take the time instead; cache misses would distinguish the two.",
 )
 
 
-def weighed(sign: Sign, function: Function, file: SourceFile) -> Sign | None:
-    """A sign of waiting for memory in the light of how much memory it is about; None where that fits into the second-level cache."""
+def weighed(sign: Sign, function: Function, file: SourceFile, held: float | None = None) -> Sign | None:
+    """A sign of waiting for memory in the light of how much memory it is about; None where that fits into the second-level cache.
+
+    `held`: what a process held at most, where the last-level cache has room for that.
+    """
     if not sign.memory:
         return sign
     size = footprint(sign.memory, function, file)
     if size is None:
-        return replace(sign, against=(*_UNKNOWN, *sign.against))
+        held_all = f"The whole run held {numbers.size(held or 0)} at most, {_MAY_HOLD}"
+        return replace(sign, against=(held_all if held else _UNKNOWN[0], *_UNKNOWN[1:], *sign.against))
     if size <= CACHE:
         return None
     if size >= LARGE:
         return replace(sign, says=f"{sign.says}, in {numbers.size(size)} of memory")
-    doubt = f"By its source that is {numbers.size(size)}, which the last-level cache may hold: the wait is then shorter by some factor."
+    doubt = f"By its source that is {numbers.size(size)}, {_MAY_HOLD}"
     return replace(sign, against=(doubt, *sign.against))
 
 

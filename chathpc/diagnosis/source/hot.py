@@ -183,11 +183,19 @@ class Hot:
         return cycles > 0 and executed >= common()["computing_ipc"].value * cycles
 
     @cached_property
-    def fits_cache(self) -> bool:
-        """True if no process of the run ever held more than its part of the last cache before memory, as far as that was measured."""
+    def in_cache(self) -> float | None:
+        """Bytes that all processes of the run together held at most, where the last cache before memory has room for them, as far as that
+        was measured.
+        """
         run = self.facts.profile.run
         held, cache = positive(run.get(PEAK_MEMORY, "")), positive(run.get(LAST_CACHE, ""))
-        return held is not None and cache is not None and held * max(self.facts.rank_count, 1) <= cache
+        whole = None if held is None else held * max(self.facts.rank_count, 1)
+        return whole if whole is not None and cache is not None and whole <= cache else None
+
+    @property
+    def fits_cache(self) -> bool:
+        """True if they fit there."""
+        return self.in_cache is not None
 
     @cached_property
     def _kernel(self) -> Int64Array:

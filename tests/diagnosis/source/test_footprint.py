@@ -8,7 +8,7 @@ import pytest
 
 from chathpc.diagnosis.source.footprint import footprint
 from chathpc.diagnosis.source.text import parsed
-from tests.diagnosis.parts import diagnosed, finding, function, main, source
+from tests.diagnosis.parts import diagnosed, finding, function, main, ranks, source
 from tests.diagnosis.source.programs import diagnosis_of, first_cause
 from tests.profile.build import build, line, loop
 
@@ -141,6 +141,16 @@ def test_a_run_that_never_held_more_than_the_cache_does_not_wait_for_memory(held
     run = {"peak_memory": held, "last_level_cache": "33554432"}
     found = diagnosed(replace(profile, run=run)).findings
     assert ("memory-bandwidth" in [each.cause for each in found]) is told
+
+
+def test_what_the_run_held_is_told_where_the_source_shows_no_size() -> None:
+    """Ranks share the cache: 2 times 12 MB fit into 32 MB, 2 times 20 MB do not."""
+    for held, told in (("12000000", "24.0 MB"), ("20000000", "does not show how much memory")):
+        hot = loop("a.c:3", line("a.c:4", time=(8.0, 8.0)))
+        root = main(function("f", hot, at="a.c:1"), at="driver.c:1")
+        profile = build(root, read_source=source({"a.c": HOPS}), locations=ranks(2))
+        run = {"peak_memory": held, "last_level_cache": "33554432"}
+        assert told in finding(diagnosed(replace(profile, run=run)), LATENCY).against[0]
 
 
 def test_instructions_in_a_cycle_that_were_counted_win_over_the_source() -> None:
