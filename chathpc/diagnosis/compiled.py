@@ -236,7 +236,7 @@ class Compiled:
         return {unit.file: unit for unit in sorted(known, key=lambda unit: bool(unit.optimised and not unit.file))}
 
     def without_optimisation(self) -> tuple[BoolArray, tuple[CompiledUnit, ...]]:
-        """Nodes that count for code compiled without optimisation, and what says so.
+        """Nodes that count for code compiled without optimisation, and what says so, the word about the hottest file first.
 
         A word about the whole program (no file named) holds only if none contradicts it.
         """
@@ -247,12 +247,14 @@ class Compiled:
         site = facts.activities.site
         named = FileIndex(unit.file for unit in self.units.values() if unit.file)
         files = np.zeros(len(tree.files) + 1, dtype=bool)
-        said: dict[CompiledUnit, None] = {}
+        said: dict[CompiledUnit, float] = {}
+        file = np.where(site >= 0, tree.file[np.maximum(site, 0)], -1)
+        time = np.bincount(file + 1, weights=facts.of(Activity.COMPUTE), minlength=len(tree.files) + 1)[1:]
         for number, path in enumerate(tree.files):
             units = [self.units[name] for name in named.find(path)]
             if units and all(unit.optimised is False for unit in units):
                 files[number] = True
-                said.update(dict.fromkeys(units))
+                said.update({unit: max(said.get(unit, 0.0), float(time[number])) for unit in units})
         if (
             not said
             and "" in self.units
@@ -260,9 +262,8 @@ class Compiled:
             and all(unit.optimised is False for unit in self.units.values())
         ):
             files[:-1] = True
-            said[self.units[""]] = None
-        file = np.where(site >= 0, tree.file[np.maximum(site, 0)], -1)
-        return files[file], tuple(said)
+            said[self.units[""]] = 0.0
+        return files[file], tuple(sorted(said, key=lambda unit: -said[unit]))
 
 
 def resources_of(build: Build, kernel: str, capability: str) -> KernelResources | None:

@@ -485,3 +485,13 @@ def test_ptxas_agrees_with_counters_or_contradicts_them() -> None:
     assert agreed.confidence > alone.confidence > contradicted.confidence
     assert contradicted.against[-1] == "ptxas spills nothing: local memory holds arrays with computed indices."
     assert agreed.share == alone.share
+
+
+def test_the_hottest_of_the_files_is_named_first_and_each_compiler() -> None:
+    cold, hot = (
+        function(name, line(f"{name}.c:2", time=time), at=f"{name}.c:1") for name, time in (("a", 1.0), ("b", 3.0))
+    )
+    units = (unit("a.c", False), replace(unit("b.c", False), compiler="gfortran"))
+    diagnosis = explained(build(main(cold, hot)), units=units)
+    assert "(b.c, a.c)" in finding(diagnosis, "unoptimised-build").summary
+    assert statements(diagnosis, "unoptimised-build")[1].startswith("2 files of gfortran and gcc:")

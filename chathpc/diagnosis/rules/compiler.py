@@ -345,12 +345,13 @@ def _by_records(facts: Facts) -> Draft | None:
     count = len(units)
     files = ", ".join(unit.file.rsplit("/", 1)[-1] or "the program" for unit in units[:3])
     options = units[0].options or "no -O option"
+    compilers = " and ".join(dict.fromkeys(unit.compiler for unit in units))
     said = Fact(
         id="", kind=Kind.REMARK, value=float(count), unit="files", subject="files compiled without optimisation",
         text=f"compiled without optimisation ({files}): "
         f"{options if units[0].options or units[0].told_by.startswith(('the comm', 'the prod')) else 'no message of an optimising pass'}, "
         f"by {units[0].told_by}",
-        source=f"{units[0].told_by} of {units[0].compiler}", where=hot.place, tool=units[0].compiler,
+        source=f"{units[0].told_by} of {compilers}", where=hot.place, tool=compilers,
     )  # fmt: skip
     time = time_fact(
         facts, cost, "code compiled without optimisation", "time of the lines of these files", where=hot.place
