@@ -15,7 +15,7 @@ from chathpc.diagnosis.tuned_libraries import is_tuned_kernel, is_tuned_module
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
-from tests.diagnosis.parts import diagnosed, function, libc, main, wall
+from tests.diagnosis.parts import diagnosed, function, libc, main, mpi, wall
 from tests.diagnosis.poorer import POORER
 from tests.profile.build import build, call, kernel, line
 
@@ -163,3 +163,12 @@ def test_remarks_are_asked_of_the_compiler_of_the_hottest_file(file: str, comman
     remedy = next(each.remedy for each in examined.skipped if each.reason == "no remarks of a compiler")
     named = {"g++": "store.cpp", "gfortran": "'my heat.f90'", "gcc": "app.c"}[command]
     assert remedy == f"{command} -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed -c {named} 2> build.log"
+
+
+def test_remarks_are_asked_of_the_file_that_computes_longest_not_of_one_that_waits() -> None:
+    waits = function("exchange", line("comm.c:5", mpi("MPI_Recv", time=9.0)), at="comm.c:1")
+    lines = [line(f"mxm.f:{number}", time=1.0) for number in (3, 4, 5)]
+    work = function("mxm", *lines, at="mxm.f:1"), function("cg", line("cg.f:7", time=1.5), at="cg.f:1")
+    examined = diagnosed(build(main(waits, *work))).examined
+    remedy = next(each.remedy for each in examined.skipped if each.reason == "no remarks of a compiler")
+    assert "-c mxm.f 2>" in remedy
