@@ -117,8 +117,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     )
     if not why:
         why = findings[0].summary if diagnosis.blames else headline_of(facts, findings)
-        diagnosis = replace(diagnosis, notes=tuple(note for note in notes if note != why))
-    return _for_program(profile, replace(diagnosis, headline=why))
+    return _for_program(profile, replace(diagnosis, headline=why, notes=tuple(note for note in notes if note != why)))
 
 
 def _for_program(profile: Profile, found: Diagnosis) -> Diagnosis:

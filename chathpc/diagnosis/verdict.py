@@ -45,7 +45,7 @@ _WAITING_OR_IO = (
 
 
 def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:
-    """The verdict on a profile in which something can be concluded, and for `healthy` the sentence that says why; else empty.
+    """The verdict on a profile in which something can be concluded, and the sentence that says why where it is healthy or tells too little; else empty.
 
     A finding counts where what could go of its cost is worth it (`verdict_weight`) by more than sampling explains.
     """
@@ -57,8 +57,15 @@ def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:
     why = _healthy(facts, ranked)
     if why:
         return Verdict.HEALTHY, why
+    if not ranked and (no_core := _without_cores(facts)):
+        return Verdict.INSUFFICIENT, no_core  # no place is hot either
     # At a limit, as far as the source tells: only counters show whether that is so.
     return (Verdict.SUSPECTED if any(draft.derived for draft in ranked) else Verdict.HOT_SPOT), ""
+
+
+def _without_cores(facts: Facts) -> str:
+    """That threads had no core, in sentences, where most of the time is waiting which that may explain; else empty."""
+    return starved(facts) if facts.has_host_time and facts.share(*WAITING) >= common()["most"].value else ""
 
 
 def headroom(draft: Draft) -> float:
@@ -157,7 +164,7 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in AT_THE_LIMIT:
         return f"{findings[0].summary} The machine does this as fast as it can; only doing less would be faster."
-    if facts.has_host_time and facts.share(*WAITING) >= common()["most"].value and (no_core := starved(facts)):
+    if no_core := _without_cores(facts):
         return no_core
     hot = next((finding for finding in findings if cause(finding.cause).where_only), None)
     if hot is None:

@@ -7,7 +7,7 @@ import pytest
 
 import chathpc
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Finding
+from chathpc.diagnosis.records import Finding, Verdict
 from chathpc.diagnosis.rules import mpi as rule
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Unit
@@ -269,6 +269,8 @@ def test_where_missing_cores_may_explain_most_of_the_waiting_they_come_first() -
         if cause is None:
             assert diagnosis.headline.startswith("Runnable threads had no core for 6.00 s: other programs were running")
             assert diagnosis.headline not in diagnosis.notes
+            # A hot spot has a place: here nothing is hot.
+            assert (diagnosis.verdict == Verdict.INSUFFICIENT) == (not diagnosis.findings)
             assert not diagnosis.blames
             assert not efficiencies  # they would be the machine's load
         else:
