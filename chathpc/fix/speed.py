@@ -175,7 +175,7 @@ def judge(original: Sequence[float], changed: Sequence[float], fewest: float | N
         return told("faster", f"faster: {said}")
     if slower:
         return told("slower", f"slower: {said}")
-    return told("inconclusive", f"not faster beyond noise and by at least {threshold('min_speedup') - 1:.0%}: {said}")
+    return told("inconclusive", f"not faster beyond noise by at least {threshold('min_speedup') - 1:.0%}: {said}")
 
 
 def span(estimate: float, low: float, high: float, count: int, pairs: str = "pairs") -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from chathpc.diagnosis.records import Verdict
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.expansion import changes
 from chathpc.fix.recipes.analysis.program import Program, Spot, program
@@ -68,7 +69,7 @@ class Recipes:
         tried = {attempt.candidate.id for attempt in history}
         parent = next((attempt.candidate.id for attempt in reversed(history) if attempt.verdict == "accepted"), None)
         scored = list(_scored(context, problem, self.recipes, parent))
-        if problem.diagnosis.blames:
+        if problem.diagnosis.blames or problem.diagnosis.verdict == Verdict.HOT_SPOT:
             scored += _with_flags(context, problem, parent)
         unique: dict[str, tuple[float, Candidate]] = {}
         for score, candidate in scored:
@@ -85,7 +86,7 @@ def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe]) -> 
     seen: set[tuple[str, int]] = set()
     ranked = [
         (spot.weight * recipe.promise * (1.0 if spot.cause in recipe.causes else _OTHER_CAUSE), recipe, spot)
-        for spot in spots(context.program, problem.diagnosis)
+        for spot in spots(context.program, problem.diagnosis, problem.profile)
         for recipe in recipes
         if spot.source.language in recipe.languages and (recipe.everywhere or spot.cause in recipe.causes)
     ]

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chathpc.diagnosis.fact import Kind
+from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, is_same_file
+from chathpc.profile.profile import Profile
 
 #: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
 _CALLER = 0.6
@@ -17,8 +19,10 @@ _ELSEWHERE = 0.01
 _MOST = 24
 
 
-def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
-    """Functions to look at, the most worthwhile first: those that findings name, their callers, those that evidence names, all others."""
+def spots(program: Program, diagnosis: Diagnosis, profile: Profile | None = None) -> tuple[Spot, ...]:
+    """Functions to look at, the most worthwhile first: those that findings name, their callers, those that evidence names, all others in
+    which the profile, where it is given, has time.
+    """
     found: dict[tuple[int, str], Spot] = {}
 
     def note(procedure: Procedure, line: int, weight: float, finding: Finding | None, cause: str) -> None:
@@ -48,9 +52,20 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
     if leading is not None:
         known = {each for each, _ in found}
         for procedure in program.procedures:
-            if id(procedure) not in known:
+            if id(procedure) not in known and _is_seen(procedure, profile):
                 note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
     return tuple(sorted(found.values(), key=lambda spot: -spot.weight)[: _MOST * 2])
+
+
+def _is_seen(procedure: Procedure, profile: Profile | None) -> bool:
+    """False where a profile that tells lines has neither the function nor a line of it, as of one that was put into its callers."""
+    if profile is None or not (profile.tree.line > 0).any():
+        return True
+    tree = profile.tree
+    here = tree.where_file(lambda path: is_same_file(path, procedure.source.path))
+    own = tree.where_name(lambda name: plain_name(name) == plain_name(procedure.model.name))
+    inside = here & (tree.line >= procedure.model.first) & (tree.line <= procedure.model.last)
+    return bool((own | inside).any())
 
 
 def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure]]:

@@ -21,6 +21,8 @@ from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import answering, recipes
 from chathpc.fix.records import Attempt, Problem
 from chathpc.fix.records import Verdict as Fate
+from tests.diagnosis.parts import function, main
+from tests.profile.build import build, call, line
 
 SOURCE = """#include <math.h>
 #include <stdio.h>
@@ -141,6 +143,22 @@ def test_places_are_found_by_line_by_name_by_path_and_by_evidence() -> None:
     ]  # fmt: skip
     assert {each.procedure.model.name for each in found} == {"scale", "total", "main"}
     assert found == tuple(sorted(found, key=lambda each: -each.weight))
+
+
+def test_functions_in_which_the_profile_has_no_time_are_no_places() -> None:
+    """The finding is about no function here; the profile has a line of `scale`, which its caller holds, and nothing of `total`."""
+    parsed = program({"app.c": SOURCE})
+    diagnosis = Diagnosis(Verdict.HOT_SPOT, "", (replace(finding("hot-compute", None), where=Place("work")),))
+    profile = build(main(function("work", line("/build/app.c:6", time=1.0), at="/build/app.c:4")))
+    assert {each.procedure.model.name for each in spots(parsed, diagnosis, profile)} == {"main", "scale"}
+    assert {each.procedure.model.name for each in spots(parsed, diagnosis)} == {"main", "scale", "total"}
+    no_lines = build(call("main", time=1.0))
+    assert {each.procedure.model.name for each in spots(parsed, diagnosis, no_lines)} == {"main", "scale", "total"}
+
+
+def test_of_a_hot_spot_the_compilers_flags_are_tried() -> None:
+    found = Recipes().propose(problem(finding("hot-compute", "scale", None), verdict=Verdict.HOT_SPOT), ())
+    assert "-O3 -g -march=native" in [each.flags for each in found]
 
 
 def test_what_the_diagnosis_read_in_the_source_says_where_the_fault_is() -> None:
