@@ -114,6 +114,22 @@ class Costs:
         return np.asarray(values[list(self.series.points[at].runs)].mean(axis=0))
 
 
+def unjudged(costs: Costs) -> str:
+    """In what the waiting of runs without cores does not count, in words: see `_of_run`; empty without such waiting."""
+    runs = [run for run, starved in zip(costs.series.runs, costs.starved.tolist(), strict=True) if starved]
+    teams = any(run.measured.threads > max(run.measured.ranks, 1) for run in runs)
+    names = {
+        "MPI": any(_leaves_out_mpi(run) and (run.kinds == Activity.MPI).any() for run in runs),
+        "OpenMP": teams and is_one_of(costs.kind, activities.OPENMP).any(),
+    }
+    return " and ".join(name for name, is_so in names.items() if is_so)
+
+
+def _leaves_out_mpi(run: Run) -> bool:
+    """With a processor for each thread, other programs had their cores, and messages waited for that too."""
+    return run.measured.threads <= processors(run.profile)
+
+
 def costs_of(series: Series) -> Costs:
     """The costs of all places of the series' runs, laid on each other by the names on their paths."""
     measured = tuple(run.measured for run in series.runs)
@@ -141,8 +157,7 @@ def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | 
     if starved:
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
         kept &= ~is_one_of(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
-        # With a processor for each of them, other programs had their cores, and messages waited for that too.
-        kept &= ~((kinds == Activity.MPI) & (run.measured.threads <= processors(run.profile)))
+        kept &= ~((kinds == Activity.MPI) & _leaves_out_mpi(run))
     table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
     useful = np.bincount(place, weights=activities.is_useful(kinds) * run.values, minlength=size) > 0
     computing = table[:, useful].sum(axis=1)

@@ -84,6 +84,7 @@ def scaling_of(
     laws = laws_of_places(costs, losses.causes) if targets else {}
     whole = replace(fit(measurements(costs, costs.elapsed)), parts=tuple(laws.values()))
     outlook = Outlook(costs, whole, laws)
+    next_run = outlook.next_run(targets[0]) if targets else None
     verdict, headline = words.verdict(costs, efficiencies, losses, findings)
     first = series.runs[0]
     return Scaling(
@@ -111,10 +112,10 @@ def scaling_of(
         law=whole.record(series.parameter, targets),
         predictions=[*map(outlook.predict, targets), *(_several(series, several) if several else [])],
         crossing=crossing(costs),
-        next_run=outlook.next_run(targets[0]) if targets else None,
+        next_run=next_run,
         spread=spread_of(series.largest.profile, series.largest.measured.metric.id),
         tree=_tree(costs, losses),
-        notes=words.notes(costs),
+        notes=[*words.notes(costs), *words.too_few_cores(costs, next_run.at if next_run is not None else None)],
         versions={"chathpc": __version__},
     )
 

@@ -10,10 +10,10 @@ import numpy as np
 from chathpc.diagnosis.statistics import MAD_TO_SIGMA, far
 from chathpc.profile import numbers
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
-from chathpc.profile.tree import FloatArray, is_one_of
-from chathpc.scale.activities import OPENMP
+from chathpc.profile.run import processors
+from chathpc.profile.tree import FloatArray
 from chathpc.scale.laws import FEWEST, Fitted
-from chathpc.scale.loss import Cause, Costs, Loss, Losses
+from chathpc.scale.loss import Cause, Costs, Loss, Losses, unjudged
 from chathpc.scale.outlook import needed
 from chathpc.scale.record import FindingRecord, PointRecord
 from chathpc.scale.series import Kind, Run, Series, short_name
@@ -146,8 +146,9 @@ def verdict(
         return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
-    unjudged = "; waiting in OpenMP was not judged, as threads had no core" if costs.starved.any() else ""
-    return "scales", f"From {first} to {last} {lost} of the time is lost{said}{unjudged}."
+    where = unjudged(costs)
+    beside = f"; waiting in {where} was not judged, as threads had no core" if where else ""
+    return "scales", f"From {first} to {last} {lost} of the time is lost{said}{beside}."
 
 
 def _least_factor(point: PointRecord) -> str:
@@ -178,12 +179,26 @@ def notes(costs: Costs) -> list[str]:
     return found
 
 
+def too_few_cores(costs: Costs, value: float | None) -> list[str]:
+    """That the machine has fewer cores than a run with this value of the parameter would use, in a sentence; of several nodes none tells."""
+    series, run = costs.series, costs.series.largest
+    cores, nodes = processors(run.profile), np.unique(run.profile.where.node)
+    if value is None or not cores or len(nodes) > 1 or series.parameter not in ("ranks", "threads"):
+        return []
+    wanted = float(costs.mean(costs.workers)) * value / series.values[-1]
+    return (
+        [f"The machine of these runs has {cores} core{'s' * (cores > 1)}: the next run needs a larger one."]
+        if wanted > cores
+        else []
+    )
+
+
 def _starved(costs: Costs) -> str:
     series = costs.series
     scales = sorted({series.runs[at].parameters[series.parameter] for at in np.flatnonzero(costs.starved)})
     where = f"{series.parameter} {', '.join(map(value, scales))}" if scales != series.values else "all scales"
     several = costs.workers.max() > 1
-    judged = "; waiting in OpenMP is not judged there" if is_one_of(costs.kind, OPENMP).any() else ""
+    judged = f"; waiting in {waits} is not judged there" if (waits := unjudged(costs)) else ""
     return (
         f"At {where} {'threads' if several else 'the program'} had no core for a good part of the time, which does not count{judged}"
         f"{', and efficiencies are at most those shown' if several else ''}."

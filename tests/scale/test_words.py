@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from chathpc.comparison.run import Run as Measured
 from chathpc.scale.loss import costs_of
 from chathpc.scale.series import Kind, Series
-from chathpc.scale.words import outliers, overhead
-from tests.scale.made import even, profile, repeated
+from chathpc.scale.words import outliers, overhead, too_few_cores
+from tests.scale.made import even, profile, repeated, strong
 
 
 def made(*factors: tuple[float, ...]) -> Series:
@@ -80,3 +81,14 @@ def test_runs_with_and_without_the_profiler_tell() -> None:
     found = made((1.0,), (1.0,), (1.0,))
     told = told_of(found, [{"overhead": share} for share in (0.02, 0.03, 0.10)])
     assert told == "The profiler costs 3.00 % of the time (3 runs with and without it)."
+
+
+def test_a_next_run_with_more_workers_than_the_machine_has_cores_is_told_so() -> None:
+    runs = strong({"solve": even(8.0)}, counts=(1, 2))
+    known = tuple(
+        replace(run, measured=Measured(replace(run.profile, hardware={"processors": "2"}), run.measured.metric))
+        for run in runs.runs
+    )
+    costs = costs_of(replace(runs, runs=known))
+    assert too_few_cores(costs, 4.0) == ["The machine of these runs has 2 cores: the next run needs a larger one."]
+    assert too_few_cores(costs, 2.0) == too_few_cores(costs, None) == too_few_cores(costs_of(runs), 4.0) == []
