@@ -436,7 +436,15 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     else.
     """
     models = models_of(facts, draft.where.file or "")
-    if entry.id == "hot-compute" and _on_all_threads(facts, draft):
+    node = draft.where.node
+    # A region of a team of one.
+    alone = (
+        entry.id == "hot-compute"
+        and facts.thread_count == 1
+        and node >= 0
+        and is_outlined(facts.profile.tree.function_name(node))
+    )
+    if entry.id == "hot-compute" and (alone or _on_all_threads(facts, draft)):
         models = tuple(each for each in models if each != "openmp")
     if entry.family == "openmp" and "openmp" not in models and not any(map(is_outlined, facts.profile.tree.names)):
         models += ("pthreads",)
@@ -451,12 +459,17 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     advice = tuple(in_words_of(vendor, sentence) for sentence in fits if not is_done(facts, sentence))
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
-    return advice
+    return (*advice, _MORE_THREADS) if alone else advice
 
 
 def _fitting(draft: Draft, advice: tuple[str, ...]) -> tuple[str, ...]:
     """What of the catalogue's advice is for what was seen; all where none is."""
     return tuple(each for each in advice if re.search(draft.fits, each, re.IGNORECASE)) or advice
+
+
+_MORE_THREADS = (
+    "This is an OpenMP region already, which one thread ran: use more threads (OMP_NUM_THREADS) if there are cores."
+)
 
 
 def _on_all_threads(facts: Facts, draft: Draft) -> bool:

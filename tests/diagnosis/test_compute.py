@@ -9,6 +9,7 @@ from tests.diagnosis.parts import (
     diagnosed,
     finding,
     function,
+    gomp,
     hot_loop,
     libc,
     libm,
@@ -16,6 +17,7 @@ from tests.diagnosis.parts import (
     source,
     statements,
     sure,
+    wall,
 )
 from tests.profile.build import build, call, entry, inlined, line, loop, node
 
@@ -453,3 +455,11 @@ def test_other_hot_places_have_their_own_advice() -> None:
     (found,) = diagnosed(build(main(*tables, rows), read_source=source({"rows.py": text}))).findings
     assert sum("look-ups in a table" in each for each in found.advice) == 1
     assert any(each.startswith("rows.py:2: nx.betweenness spends the time") for each in found.advice)
+
+
+def test_a_region_of_one_thread_is_advised_more_threads_instead_of_a_region() -> None:
+    body = function("forces._omp_fn.0", hot_loop(9.0, "app.c:12"), at="app.c:10")
+    profile = wall(build(main(function("forces", line("app.c:9", gomp("GOMP_parallel", body)), at="app.c:9"))))
+    advice = " ".join(diagnosed(profile).findings[0].advice)
+    assert "OMP_NUM_THREADS" in advice
+    assert "omp parallel for" not in advice
