@@ -47,7 +47,7 @@ def fix(
     unless `fresh`. `profile` is a profile of the program as it is, else it is measured. `seed` fixes what is random, for tests: seeds of
     inputs must not be known before. ChathpcError if the original itself does not build, run or agree with itself.
     """
-    space = Workspace(work or work_folder(project.root))
+    space = Workspace((work or work_folder(project.root)).absolute())
     with space.locked():
         if (
             fresh or not Past.of(read(space.ledger)[0]).measured

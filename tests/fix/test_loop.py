@@ -614,3 +614,18 @@ def broken(folder: Path, **changes: object) -> Project:
 def test_a_project_that_cannot_be_judged_is_told(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     with pytest.raises((ChathpcError, UsageError), match=message):
         fix(broken(tmp_path, **changes), [], sandbox=Unguarded(), profiler=profiler)
+
+
+def test_a_relative_work_folder_lies_where_the_user_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Builds are made elsewhere, where a relative path means another place."""
+    made: list[Path] = []
+
+    def workspace(root: Path) -> None:
+        made.append(root)
+        raise InterruptedError
+
+    monkeypatch.setattr("chathpc.fix.loop.Workspace", workspace)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InterruptedError):
+        fix(project(tmp_path), [], sandbox=Unguarded(), work=Path("work"))
+    assert made == [tmp_path / "work"]
