@@ -1,7 +1,7 @@
 """What a Makefile says: the flags, the program that it builds, how it is run. Its text is read; make is never started.
 
-Enough of make's language for the Makefiles of small programs: variables, rules, recipes. What includes, conditions and functions do
-is not known, and `uncertain` says that there are some.
+Enough of make's language for the Makefiles of small programs: variables, rules, recipes, conditions that compare variables. What includes,
+other conditions and functions do is not known, and `uncertain` says that there are some.
 """
 
 from __future__ import annotations
@@ -16,7 +16,12 @@ _MOST_LINES, _LONGEST, _DEEPEST = 5_000, 4_000, 8
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*(?P<how>::?:?|\?|\+)?=\s*(?P<value>.*)")
 _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
 _REFERENCE = re.compile(r"\$(?:\((\w[\w.-]*)\)|\{(\w[\w.-]*)\})")
-_UNSURE = re.compile(r"(?:-?include|ifeq|ifneq|ifdef|ifndef|define)\b")
+_UNSURE = re.compile(r"(?:[-s]?include|define)\b")
+_INCLUDED = re.compile(r"[-s]?include\s+(?P<files>.*)")
+_CONDITION = re.compile(
+    r"(?P<otherwise>else\b\s*)?(?:if(?P<negated>n?)(?:eq\s*(?:\((?P<one>[^,]*),(?P<other>.*)\)|(?P<quote>['\"])(?P<left>.*?)(?P=quote)\s*['\"](?P<right>.*?)['\"])"
+    r"|def\s+(?P<name>\S+)))?"
+)
 #: Variables that hold compilers' flags, in the order in which they are preferred.
 _FLAGS = re.compile(
     r"(?:C|CXX|CPP|F|FC|F90|F77|NVCC|CU|CUDA|MPI)?_?FLAGS|OPT(?:IM|FLAGS|IMI[SZ]E|IMI[SZ]ATION)?|[CF]?OPT|OFLAGS"
@@ -44,6 +49,18 @@ class Makefile:
     variables: Mapping[str, str]
     rules: tuple[Rule, ...]
     uncertain: bool
+    included: tuple[str, ...] = ()
+
+    @property
+    def remakes_itself(self) -> bool:
+        """True if a rule makes what is included: with -B make would make that, and begin anew, for ever."""
+        made = {self.expanded(target) for rule in self.rules for target in rule.targets}
+        return any(self.expanded(name) in made for name in self.included)
+
+    @property
+    def cleans(self) -> bool:
+        """True if there is a rule `clean`."""
+        return any("clean" in rule.targets for rule in self.rules)
 
     def expanded(self, text: str, target: str = "") -> str:
         """The text with its variables' values; automatic ones only $@, functions and what is not set become nothing."""
@@ -142,8 +159,23 @@ def makefile(text: str) -> Makefile:
     """The Makefile of that text. Raises nothing: what is not understood is passed over."""
     variables: dict[str, str] = {}
     rules: list[Rule] = []
+    included: list[str] = []
     uncertain = False
+    #: Of each condition around the line: whether a branch was taken already, and whether this one is.
+    around: list[tuple[bool, bool]] = []
     for line in text.replace("\\\r\n", " ").replace("\\\n", " ").splitlines()[:_MOST_LINES]:
+        told = " ".join(line.split())
+        if told == "endif" or ((condition := _CONDITION.fullmatch(told)) and told):
+            if told == "endif":
+                around[-1:] = []
+                continue
+            taken = condition is not None and condition["otherwise"] is not None and bool(around) and around.pop()[0]
+            holds = _holds(condition, variables) if condition is not None else None
+            uncertain |= holds is None
+            around.append((taken or holds is True, not taken and holds is not False))
+            continue
+        if not all(active for _, active in around):
+            continue
         if line.startswith("\t"):
             if rules and line.strip():
                 last = rules[-1]
@@ -158,7 +190,27 @@ def makefile(text: str) -> Makefile:
                 variables[name] = value
         elif _UNSURE.match(line):
             uncertain = True
+            if files := _INCLUDED.fullmatch(line):
+                included += files["files"].split()
         elif found := _RULE.fullmatch(line):
             recipe = (found["recipe"].strip(),) if found["recipe"] and found["recipe"].strip() else ()
             rules.append(Rule(tuple(found["targets"].split()), tuple(found["needs"].split()), recipe))
-    return Makefile(variables, tuple(rules), uncertain)
+    return Makefile(variables, tuple(rules), uncertain, tuple(included))
+
+
+def _holds(condition: re.Match[str], variables: Mapping[str, str]) -> bool | None:
+    """Whether a condition holds with the variables that are set so far; None where functions decide it, or the environment may."""
+    make = Makefile(variables, (), False)
+    if condition["name"]:
+        if condition["name"] not in variables:
+            return None
+        found = bool(variables.get(condition["name"]))
+    elif condition["one"] is not None or condition["left"] is not None:
+        one, other = condition["one"] or condition["left"] or "", condition["other"] or condition["right"] or ""
+        named = {a or b for a, b in _REFERENCE.findall(one + other)}
+        if "$" in _REFERENCE.sub("", one + other) or not named <= variables.keys():
+            return None
+        found = make.expanded(one) == make.expanded(other)
+    else:
+        return True  # else, or the end of its line is not understood
+    return found != (condition["negated"] == "n")

@@ -127,7 +127,8 @@ def _from_makefile(found: _Found, text: str) -> None:
     found.flags = make.flags(_VARIABLES[_main_language(found.units)])
     handed = "" if found.flags is None else f' {found.flags[0]}="${found.flags[0]}"'
     # -B: what lies there may have been built with other flags, which make does not notice.
-    found.build = f"make -B{' ' + target if target else ''}{handed}"
+    made = f"{' ' + target if target else ''}{handed}"
+    found.build = f"make clean && make{made}" if make.remakes_itself and make.cleans else f"make -B{made}"
     if found.flags is None:
         found.remarks.append(
             "No variable of the Makefile holds the compiler flags: `flags` is omitted, so they cannot be changed."

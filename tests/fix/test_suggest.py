@@ -335,3 +335,51 @@ def test_a_program_in_python_is_told_how_it_is_described(tmp_path: Path) -> None
     with pytest.raises(UsageError) as caught:
         suggest(written(tmp_path, {"app.py": "print(1)\n"}))
     assert "Recipes change no Python" in caught.value.hint
+
+
+CONDITIONS = """PRECISION = ON
+DEBUG =
+OPT = -g -O5
+CFLAGS = -std=c99
+ifeq ($(PRECISION), ON)
+CFLAGS += -DDOUBLE
+else
+CFLAGS += -DSINGLE
+endif
+ifdef DEBUG
+OPT = -O0
+else ifneq "$(PRECISION)" "OFF"
+CFLAGS += -DFAST
+else
+CFLAGS += -DSLOW
+endif
+ifeq ($(shell uname),Linux)
+CFLAGS += -DLINUX
+endif
+CFLAGS += $(OPT)
+app: main.o
+\tcc $(CFLAGS) -o app main.o
+%.o: %.c
+\tcc $(CFLAGS) -c $<
+clean:
+\trm -f *.o .depend
+.depend: main.c
+\tmakedepend -f .depend main.c
+-include .depend
+"""
+
+
+def test_conditions_that_compare_variables_are_followed() -> None:
+    make = makefile(CONDITIONS)
+    assert make.flags("CFLAGS") == ("CFLAGS", "-std=c99 -DDOUBLE -DFAST -DLINUX -g -O5")
+    assert make.uncertain  # what the shell says is not known
+    assert not makefile("A = 1\nifeq ($(A),1)\nB = 2\nendif\n").uncertain
+
+
+def test_a_makefile_that_makes_what_it_includes_is_cleaned_instead_of_built_with_always_make(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "Makefile").write_text(CONDITIONS)
+    text, _ = suggest(tmp_path)
+    assert 'make clean && make CFLAGS="$CFLAGS"' in text
+    (tmp_path / "Makefile").write_text(CONDITIONS.replace("-include .depend\n", ""))
+    assert "make -B" in suggest(tmp_path)[0]
