@@ -159,7 +159,7 @@ def _start_up(facts: Facts, found: Phases, who: str, different: str) -> Fact:
         unit="s",
         whole=Quantity(length / found.start_up, "s", "the trace"),
         parts=(Part(different),),
-        error=length / found.start_up / BINS / 2,  # it ends somewhere in a bin
+        error=length / found.start_up / BINS,  # it ends somewhere in its last bin
         how=f"{who}: time until the mix of functions is that of the middle of the run, in fortieths of the trace",
     )
 

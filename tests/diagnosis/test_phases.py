@@ -137,7 +137,7 @@ def test_the_start_up_of_a_thread_is_told_with_its_function() -> None:
     (told,) = phase_facts(Facts(program(100, 300)))
     assert told.statement == ("Start-up takes 500 ms of the 2.00 s of the trace (25.0 %), mostly read_mesh.")
     assert told.value == pytest.approx(0.5)
-    assert told.error == pytest.approx(2.0 / 40 / 2)  # half of a fortieth of 2 s
+    assert told.error == pytest.approx(2.0 / 40)  # a fortieth of 2 s
     assert any(item.subject == "start-up" for item in diagnosed(program(100, 300)).evidence)
 
 
