@@ -298,11 +298,11 @@ def gate(
         return GateRecord(
             limit=limit,
             outcome="failed",
-            statement=f"{what[0].upper()}{what[1:]} has grown beyond {allowed}: {relative(total)}.",
+            statement=f"{what[0].upper()}{what[1:]} has grown beyond {allowed}: {relative(total, kind)}.",
         )
     if total.ratio_high <= 1 + limit:
         return GateRecord(
-            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total)}."
+            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total, kind)}."
         )
     would = (
         " Threads had no core for a part of it: measure again on an idle machine."
@@ -312,7 +312,7 @@ def gate(
     return GateRecord(
         limit=limit,
         outcome="undecided",
-        statement=f"Whether {allowed} is met cannot be decided: {relative(total)}.{would}",
+        statement=f"Whether {allowed} is met cannot be decided: {relative(total, kind)}.{would}",
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from chathpc.diagnosis.facts import readable_function, without_clones
 from chathpc.profile.activity import ACTIVITY_WORDS, VECTOR_ABI, Activity, base_name
 from chathpc.profile.kernel_names import kernel_key
+from chathpc.profile.names import in_words
 
 #: Names that are the same in any spelling.
 _PLAIN = re.compile(r"(?!_Z|__)\w+")
@@ -80,10 +81,12 @@ def common_key(name: str) -> str:
 
 def library_key(name: str, activity: Activity) -> str:
     """What a call into a library is compared by: the activity for runtimes whose inner names tell nothing, else the
-    function without aliases and variants for instruction sets (`__exp_fma` → `exp`).
+    function without aliases and variants for instruction sets (`__exp_fma` → `exp`); of a device the kernel or copy.
     """
     if activity in _BY_ACTIVITY:
         return ACTIVITY_WORDS[activity]
+    if activity == Activity.GPU:
+        return in_words(function_key(name))
     if name.startswith("<"):
         return loose_key(name)
     stem = VECTOR_ABI.sub("", base_name(name), count=1) if activity == Activity.MATH else base_name(name)

@@ -13,13 +13,13 @@ from chathpc.diagnosis.cores import without_core
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import template_library
+from chathpc.profile.classification import DEVICE, template_library
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.merge import kernels
 from chathpc.profile.metric import NO_CORE, Clock, Metric, Unit
 from chathpc.profile.profile import PROCESSES, RANKS_ADDED, Profile
 from chathpc.profile.run import WHOLE, wall_seconds
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 
 #: How names begin of outlined regions of LLVM's compilers, and of what its runtime says of regions: they change with the source.
 _NUMBERED = (".omp_outlined", "<omp impl", "<omp expl", "<omp work", "<omp region")
@@ -143,7 +143,10 @@ class Run:
         label, texts = self.profile.tree.function_labels
         activities = self.facts.activities
         inside = np.flatnonzero(activities.call >= 0)
-        pair = label[activities.call[inside]].astype(np.int64) * 256 + activities.kind[inside]
+        # What a device does in a call has the name of the kernel or copy, not of what each maker's interface calls its launch.
+        device = self.profile.tree.nearest(is_one_of(self.profile.tree.kind, DEVICE))[inside]
+        named = np.where(device >= 0, device, activities.call[inside])
+        pair = label[named].astype(np.int64) * 256 + activities.kind[inside]
         pairs, row = np.unique(pair, return_inverse=True)
         number: dict[str, int] = {}
         keys = [

@@ -89,14 +89,16 @@ def signed_percent(part: float) -> str:
     return f"{'+' if part > 0 else '−' if part < 0 else ''}{text}"
 
 
-def relative(total: TotalRecord) -> str:
-    """`−81.4 %, 95 % interval −84.3 % to −77.9 %`; empty where there is no ratio."""
+def relative(total: TotalRecord, kind: NoiseKind) -> str:
+    """`−81.4 %, 95 % interval −84.3 % to −77.9 %`, or that with what it assumes; empty where there is no ratio."""
     if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
         return ""
     change = signed_percent(total.ratio - 1)
     if total.ratio_low == total.ratio_high:
         return change
     low, high = signed_percent(total.ratio_low - 1), signed_percent(total.ratio_high - 1)
+    if kind == NoiseKind.ASSUMED:
+        return f"{change}; {low} to {high} if runs vary by {round(threshold('assumed_difference') * 100)} %"
     return f"{change}, {round(threshold('confidence') * 100)} % interval {low} to {high}"
 
 
@@ -224,7 +226,7 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
         )
     before, after = amount(decisive.before, unit), amount(decisive.after, unit)
     what, run = whole(sides), sides.elapsed is not None
-    part = relative(decisive)
+    part = relative(decisive, sides.decisive_kind)
     part = f" ({part})" if part else ""
     if outcome == "unchanged":
         # More ranks or threads have more seconds of anything: no place has changed for that.

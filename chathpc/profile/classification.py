@@ -66,14 +66,15 @@ _BY_NAME = (
     Activity.ALLOCATION,
     Activity.PAGE_FAULT,
 )
-_DEVICE = (NodeKind.GPU_OP, NodeKind.GPU_KERNEL)
+#: What stands for work of a device.
+DEVICE = (NodeKind.GPU_OP, NodeKind.GPU_KERNEL)
 _FRAME_KINDS = (
     NodeKind.FUNCTION,
     NodeKind.INLINED,
     NodeKind.ENTRY,
     NodeKind.PLACEHOLDER,
     NodeKind.REGION,
-    *_DEVICE,
+    *DEVICE,
 )
 #: Placeholders that hold a region's own code.
 _TRANSPARENT = ("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root")
@@ -161,7 +162,7 @@ def classify(tree: CallTree) -> Activities:
     _format(tree, kind, call, frame, caller)
     found = Activities(kind=kind, call=call, site=site, caller=caller)
     _refine_behind(tree, found)
-    device = is_one_of(tree.kind, _DEVICE)
+    device = is_one_of(tree.kind, DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return found
@@ -198,7 +199,7 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
     """Tell, in place, that what the kernel, the runtime of a GPU and MPI call is none of the program, whatever it is called; a function with
     source lines may be one that the runtime was given to call back.
     """
-    device = is_one_of(tree.kind, _DEVICE)
+    device = is_one_of(tree.kind, DEVICE)
     # What perf says is inlined in a function of the C library has no load module.
     holder = np.maximum(tree.nearest(tree.kind == NodeKind.FUNCTION), 0)
     of_c = tree.where_name(lambda name: _C_LIBRARY.fullmatch(name) is not None)[holder]
@@ -294,7 +295,7 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     """What each node stands for by its own name and module; _USER for the program's own code. `outside`: nodes without a source file."""
     by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
     by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
-    placeholder = is_one_of(tree.kind, (NodeKind.PLACEHOLDER, *_DEVICE))
+    placeholder = is_one_of(tree.kind, (NodeKind.PLACEHOLDER, *DEVICE))
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
     trusted = (by_module != _USER) | placeholder

@@ -20,7 +20,7 @@ from chathpc.profile.metric import NO_CORE, Clock, Unit
 from chathpc.profile.profile import COMMAND, RANKS_ADDED, Profile
 from chathpc.profile.tree import NodeKind, Relation
 from chathpc.report import PlaceRecord
-from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
+from tests.diagnosis.parts import barrier, call, function, libc, libm, main, mpi, ranks, thread, wall
 from tests.profile.build import Node, build, line, node
 from tests.profile.strategies import profiles
 from tests.synthetic import hpctoolkit_v4 as v4
@@ -280,6 +280,9 @@ def test_the_verdict_is_about_how_long_the_run_took_where_both_sides_tell_it() -
     assert (found.verdict, found.gate.outcome if found.gate else "") == ("faster", "passed")
     assert found.headline.startswith("The run is 1.12 times as fast: 3.91 ms became 3.50 ms")
     assert "GPU busy time: +82.0 µs." in found.headline
+    # One run a side shows no interval: what it rests on is said with it.
+    assert "if runs vary by 10 %)" in found.headline
+    assert "interval" not in found.headline
     assert [run.elapsed for side in (found.before, found.after) for run in side.runs] == [0.00391, 0.00350]
 
 
@@ -595,6 +598,32 @@ def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
     assert [(row.name, row.change, row.beyond_noise) for row in found.kernels] == [("saxpy<float>", 2.0, True)]
     direct = compared(program(1.0), program(3.0), metric="gpu.kernel.time")
     assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
+
+
+def test_time_of_a_device_is_told_by_kernel_not_by_the_call_that_launches_it() -> None:
+    def traced(launch: str, *kernels: tuple[str, float]) -> Profile:
+        def work(kind: NodeKind, name: str, seconds: float) -> Node:
+            return node(kind, Relation.CALL, name, values={"gpu.time": seconds})
+
+        each = [call(launch, work(NodeKind.GPU_KERNEL, *kernel)) for kernel in kernels]
+        copy = call(launch.replace("LaunchKernel", "Memcpy"), work(NodeKind.GPU_OP, "<gpu copyin>", 1.0))
+        linear = call("forward", *each, copy, at="/usr/lib/python3/site-packages/torch/linear.py:9")
+        return replace(build(main(function("step", linear, at="app.py:1"))), timed=True)
+
+    before = traced("cudaLaunchKernel", ("void scale<float>(float*)", 2.0), ("add", 3.0))
+    after = traced("hipLaunchKernel", ("scale<float>", 4.0), ("attn_fwd", 1.0))
+    found = compared(before, after)
+    assert {(row.name, row.before, row.after) for row in found.functions} == {
+        ("scale<float>", 2.0, 4.0),
+        ("add", 3.0, 0.0),
+        ("attn_fwd", 0.0, 1.0),
+        ("copies to the device", 1.0, 1.0),
+    }
+    assert {(share.call, share.function) for share in found.shares} == {
+        ("scale<float>", "step"),
+        ("add", "step"),
+        ("attn_fwd", "step"),
+    }
 
 
 def test_profiled_launches_are_compared_one_by_one_where_their_numbers_differ() -> None:
