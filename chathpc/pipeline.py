@@ -15,11 +15,13 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, ids
 from chathpc.diagnosis.command import filled
+from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.flat_profile import flat_profile
 from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
+from chathpc.diagnosis.verdict import is_about_devices
 from chathpc.errors import UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
@@ -193,6 +195,8 @@ def _reported(
 
         with stages("draw"):
             drawn = view_of(profile, facts, diagnosis)
+    of_device = pruning.metric in HOST_TIME and is_about_devices(facts, diagnosis.findings)
+    flat = flat_profile(profile, facts, "gpu.time" if of_device else pruning.metric)
     report = Report(
         profile=_profile_record(profile, facts, diagnosis),
         verdict=_verdict(diagnosis, hypotheses),
@@ -203,10 +207,8 @@ def _reported(
         notes=list(diagnosis.notes),
         explanation=explanation,
         examined=ExaminedRecord.model_validate(diagnosis.examined),
-        flat=[
-            FlatRecord(name=clean(row.name), share=row.share, own=row.is_own)
-            for row in flat_profile(profile, facts, pruning.metric)
-        ],
+        flat=[FlatRecord(name=clean(row.name), share=row.share, own=row.is_own) for row in flat],
+        flat_metric="gpu.time" if of_device else pruning.metric,
         tree=_tree_record(profile, pruning),
         pruning=PruningRecord.model_validate(pruning),
         timings=stages.seconds,

@@ -318,6 +318,9 @@ class Report(Document):
     explanation: ExplanationRecord
     examined: ExaminedRecord = Field(default_factory=ExaminedRecord)
     flat: list[FlatRecord] = Field(default_factory=list, description="The flat profile, largest first.")
+    flat_metric: str | None = Field(
+        default=None, description="Id of what its shares are of: the metric of the tree, or gpu.time beside it."
+    )
     tree: TreeRecord | None
     pruning: PruningRecord
     timings: dict[str, float] = Field(description="Seconds per stage.")

@@ -39,6 +39,7 @@ KEYS = {
     "explanation": {"text", "statements", "model", "audience", "lack", "note", "usage"},
     "examined": {"run", "skipped"},
     "flat": {"name", "share", "own"},
+    "flat_metric": None,
     "view": None,
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {

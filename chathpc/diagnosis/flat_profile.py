@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
-from chathpc.profile.kernel_names import is_launcher, kernel_title
+from chathpc.profile.kernel_names import is_launcher, kernel_title, lambda_title
 from chathpc.profile.names import in_words
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, is_one_of
@@ -64,7 +64,10 @@ def flat_profile(profile: Profile, facts: Facts, metric: str | None) -> tuple[Fl
     rows = [(name, value / whole, own) for name, value, own in rows if value >= _SMALLEST * whole]
     rows = sorted(rows, key=lambda row: -row[1])[:MOST]
     # Kernels of one launcher are told apart by what they run.
-    titles = [kernel_title(name) if own and is_launcher(name) else name for name, _, own in rows]
+    titles = [
+        (lambda_title(name) or (kernel_title(name) if is_launcher(name) else name)) if own else name
+        for name, _, own in rows
+    ]
     return tuple(
         FlatRow(title if titles.count(title) == 1 else name, share, own)
         for title, (name, share, own) in zip(titles, rows, strict=True)

@@ -150,6 +150,12 @@ def _device_work(facts: Facts, ranked: Sequence[Draft]) -> str:
     return ""
 
 
+def is_about_devices(facts: Facts, findings: Sequence[Finding]) -> bool:
+    """True where a timeline tells what devices do, and the verdict is about their kernels."""
+    told = not findings or cause(findings[0].cause).family == "gpu-kernel"
+    return told and has_good_timeline(facts) and "gpu.time" in facts.profile.metrics
+
+
 def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
     """Where the time is, in one sentence, where no cause was found that is worth removing; and what was predicted of its kernels."""
     predicted = next((each.suspected for each in findings if each.cause == "gpu-kernel-bound" and each.suspected), ())

@@ -146,6 +146,12 @@ def is_launcher(name: str) -> bool:
     return len(name) <= _LONGEST_TAKEN_APART and _tells_nothing(base_key(name)) and _work(name) is not None
 
 
+def lambda_title(name: str, width: int = LONGEST_NAME) -> str:
+    """What a kernel runs that was given a lambda, by the function around that: `PdV_kernel::lambda#2`; empty for all others."""
+    work = _work(name) if len(name) <= _LONGEST_TAKEN_APART else None
+    return clean(shorten(work.label, width)) if work is not None and work.is_lambda else ""
+
+
 def _tells_nothing(own: str) -> bool:
     """True for the own name of a library's kernel, and of a lambda or functor without one."""
     return _NAMELESS.fullmatch(own) is not None or own.startswith(("operator", "{", "["))
@@ -156,10 +162,9 @@ def kernel_title(name: str, width: int = LONGEST_NAME) -> str:
     own, work = base_key(name), _work(name)
     if work is None:
         return clean(shorten(name if name.startswith(LAUNCHED_FROM) else kernel_key(name) or name, width))
-    label = f"{work.name}::lambda{f'#{work.number}' if work.number else ''}" if work.is_lambda else work.name
     if _tells_nothing(own):
-        return clean(shorten(label, width))
-    short = f"{own}<{'::'.join(label.split('::')[-2:])}>"
+        return clean(shorten(work.label, width))
+    short = f"{own}<{'::'.join(work.label.split('::')[-2:])}>"
     return clean(short if len(short) <= width else shorten(kernel_key(name), width))
 
 
@@ -171,6 +176,11 @@ class _Work:
     is_lambda: bool = False
     number: str = ""
     instance: bool = False
+
+    @property
+    def label(self) -> str:
+        """`PdV_kernel::lambda#2`, `Functor`."""
+        return f"{self.name}::lambda{f'#{self.number}' if self.number else ''}" if self.is_lambda else self.name
 
 
 @lru_cache(maxsize=1024)

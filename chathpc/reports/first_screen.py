@@ -163,7 +163,10 @@ def _flat(page: Page, report: Report) -> None:
     short = iter(shorten_apart(own, max(room, _LEAST), ellipsis=page.style.fit("…")))
     names = (next(short) if row.own else _row(page, row, room) for row in rows)
     places = [f"{numbers.percent_cell(row.share)} {name}" for row, name in zip(rows, names, strict=True)]
-    page.pieces(places, label="Time" if report.tree is None or report.tree.unit == "s" else "Cost", most=2)
+    tree = report.tree
+    of_tree = tree is None or report.flat_metric in (None, tree.metric)
+    label = "GPU time" if not of_tree else "Time" if tree is None or tree.unit == "s" else "Cost"
+    page.pieces(places, label=label, most=2)
 
 
 def _row(page: Page, row: FlatRecord, width: int) -> str:

@@ -46,6 +46,13 @@ def test_kernels_of_one_launcher_are_told_apart_by_what_they_run() -> None:
     assert rows == {"Gemm": 0.75, "B2bGemm": 0.25}
 
 
+def test_kernels_that_run_lambdas_are_told_apart_by_these_whoever_launches_them() -> None:
+    given = [f"void app::run<app::{name}(int)::[lambda(int) (instance 1)]>(int)" for name in ("flux", "advance")]
+    profile = report(one(given[0], 3.0), one(given[1], 1.0))
+    rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), "gpu.kernel.time")}
+    assert rows == {"app::flux::lambda#1": 0.75, "app::advance::lambda#1": 0.25}
+
+
 def test_interrupts_are_the_kernels_and_no_librarys() -> None:
     """perf's samples in an interrupt stand below the function that it broke into."""
     interrupt = call("handle_softirqs", module="[kernel.kallsyms]", time=1.0)

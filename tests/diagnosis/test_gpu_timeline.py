@@ -15,6 +15,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
 from chathpc.diagnosis.nested import innermost, longest
+from chathpc.diagnosis.verdict import is_about_devices
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
@@ -84,6 +85,9 @@ def test_the_healthy_sample_gets_no_culprit() -> None:
     )
     assert "ncu --set full -k " in diagnosis.headline
     assert "ncu --set full -k " in str(diagnosis.findings[0].next_measurement)
+    # What the verdict is about is where the time is shown: kernels here, not what the host does meanwhile.
+    assert is_about_devices(Facts(profile), diagnosis.findings)
+    assert not is_about_devices(Facts(saturated()), diagnosed(saturated()).findings)
 
 
 def test_overlapping_spans_give_no_share_above_a_hundred_percent() -> None:

@@ -49,6 +49,19 @@ def test_what_is_long_is_left_out_before_the_verdict_is() -> None:
     assert "E1" not in text
 
 
+def test_the_flat_profile_is_called_by_what_it_is_of() -> None:
+    report = sample()
+    assert report.tree is not None
+    samples = report.tree.model_copy(update={"metric": "cpu.samples", "unit": "samples"})
+    for tree, metric, label in (
+        (report.tree, report.tree.metric, "Time "),
+        (samples, "cpu.samples", "Cost "),
+        (samples, "gpu.time", "GPU time "),
+    ):
+        text = screen(report.model_copy(update={"tree": tree, "flat_metric": metric}))
+        assert [each for each in ("Time ", "Cost ", "GPU time ") if f"\n   {each}" in text] == [label]
+
+
 def test_the_first_finding_has_its_change_its_gain_and_a_command_on_one_line() -> None:
     lines = screen(sample()).splitlines()
     assert any("stencil_omp.c:46: schedule(static) → schedule(guided)" in line for line in lines)
