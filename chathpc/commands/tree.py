@@ -62,7 +62,7 @@ def command(
 
         profile = chathpc.load(path)
         profile = profile.everything if all_threads else profile
-        record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
+        record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth, rest=form == "text")
     if form == "json":
         answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
     else:
@@ -70,15 +70,19 @@ def command(
 
 
 def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
+    from chathpc.diagnosis.coverage import HOST_TIME
     from chathpc.profile import numbers
     from chathpc.reports.page import Page
 
     page = Page(style)
     total = f"{numbers.quantity(record.total, record.unit)} of {record.metric}"
-    contexts = f"{numbers.count(len(record.rows))} of {numbers.count(len(profile.tree))} contexts"
+    rows = sum(not row.label.startswith("… ") for row in record.rows)
+    contexts = f"{numbers.count(rows)} of {numbers.count(len(profile.tree))} contexts"
     page.paragraph(" · ".join((profile.title, profile.shape, total, contexts)), indent=0, style="dim")
     if profile.helpers.sentence:
         page.paragraph(profile.helpers.sentence, indent=0, style="dim")
+    if record.metric in HOST_TIME and "gpu.time" in profile.metrics:
+        page.paragraph("What devices do: --metric gpu.time", indent=0, style="dim")
     page.blank()
     page.tree(record)
     return page.text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,11 +33,13 @@ def tree_record(
     by: str = "function",
     min_share: float = 0.01,
     depth: int | None = None,
+    rest: bool = False,
 ) -> TreeRecord:
     """The tree by one metric: nodes of level `by` with at least `min_share` (0..1) of the total, down to `depth` levels.
 
-    Siblings stand largest first. The values of nodes that `by` leaves out belong to the node around them. UsageError if
-    there is no such metric, or if its values do not add up.
+    Siblings stand largest first, with `rest` those that are too small together in a last row, `… 12 more`, where that is large enough.
+    The values of nodes that `by` leaves out belong to the node around them. UsageError if there is no such metric, or if its
+    values do not add up.
     """
     chosen = _additive(profile, metric)
     coarse = level(profile.tree, by)
@@ -46,7 +49,38 @@ def tree_record(
     if depth is not None:
         shown &= coarse.tree.depth < depth
     rows = coarse.rows(profile.tree, own, inclusive, shown, total)
+    if rest:
+        small = (inclusive > 0) & (inclusive < min_share * total)
+        order = _preorder(coarse.tree, inclusive, shown)
+        rows = _with_rest(rows, _left_out(coarse.tree, order, small, inclusive, min_share * total), total)
     return TreeRecord(metric=chosen.id, unit=chosen.unit.value, total=total, rows=rows)
+
+
+def _left_out(
+    tree: CallTree, order: Sequence[int], small: BoolArray, values: FloatArray, least: float
+) -> list[tuple[int, float]]:
+    """For each node of `order` how many nodes right below it are too small to be shown, and what they have together; 0 where that is too small, too."""
+    above = tree.parent[small & (tree.parent >= 0)]
+    count = np.bincount(above, minlength=len(tree))
+    sums = np.bincount(above, weights=values[small & (tree.parent >= 0)], minlength=len(tree))
+    count[sums < least] = 0
+    return [(int(count[node]), float(sums[node])) for node in order]
+
+
+def _with_rest(rows: Sequence[TreeRow], left_out: Sequence[tuple[int, float]], total: float) -> list[TreeRow]:
+    """The rows with one for what is left out below each, behind all that is shown there."""
+    told: list[TreeRow] = []
+    waiting: list[TreeRow] = []
+    for row, (count, value) in zip(rows, left_out, strict=True):
+        while waiting and waiting[-1].depth > row.depth:
+            told.append(waiting.pop())
+        told.append(row)
+        if count:
+            label = f"… {count:,} more"
+            waiting.append(
+                TreeRow(depth=row.depth + 1, label=label, place="", inclusive=value, exclusive=0.0, share=value / total)
+            )
+    return [*told, *reversed(waiting)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

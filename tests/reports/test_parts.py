@@ -21,6 +21,8 @@ from chathpc.reports.calltree import bar, largest, tree_lines
 from chathpc.reports.rows import tree_record
 from chathpc.reports.style import Style
 from chathpc.reports.table import column, table_lines
+from tests.diagnosis.parts import function
+from tests.profile.build import build
 
 
 def small_profile() -> Profile:
@@ -81,6 +83,19 @@ def test_rows_below_the_least_share_and_beyond_the_depth_are_left_out() -> None:
     assert [row.label for row in tree_record(small_profile(), by="line", min_share=0, depth=2).rows] == [
         "main", "loop at a.c:2", "f",
     ]  # fmt: skip
+
+
+def test_many_that_are_too_small_each_have_a_row_together_behind_their_siblings() -> None:
+    # 30 of 1 s below f, beside inner's 50 s; 2 of 1 s below inner, together below the 5 % of 100 s that a row must have.
+    small = [function(f"s{at}", time=1.0) for at in range(30)]
+    inner = function("inner", *(function(f"t{at}", time=1.0) for at in range(2)), time=48.0)
+    profile = build(function("main", function("f", *small, inner), time=20.0))
+    assert rows(tree_record(profile, min_share=0.05, rest=True)) == [
+        (0, "main", 100.0, 20.0), (1, "f", 80.0, 0.0), (2, "inner", 50.0, 48.0), (2, "… 30 more", 30.0, 0.0),
+    ]  # fmt: skip
+    assert len(tree_record(profile, min_share=0.05).rows) == 3
+    # What --depth leaves out is left out on purpose.
+    assert [row.label for row in tree_record(profile, depth=2, rest=True).rows] == ["main", "f"]
 
 
 def test_a_metric_that_does_not_add_up_has_no_tree() -> None:
