@@ -228,6 +228,8 @@ def _healthy(diagnosis: Diagnosis) -> list[Told]:
     told = [Told(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None and hot.cause not in _STATED:
         told.append(Told(meaning(hot.cause)))
+    elif hot is not None and diagnosis.verdict == Verdict.HEALTHY:  # else the headline has the same numbers
+        told.append(Told(hot.summary, hot.evidence))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
         told.append(Told(f"To see more, collect the kernel's counters: {hot.next_measurement}"))
     elif diagnosis.not_collected:
