@@ -32,9 +32,10 @@ _LITTLE = 0.3
 _CALLED = {
     "data": "bytes", "transferred": "copied", "transfers": "copies", "transfer": "copy", "written": "writes", "wrote": "writes", "sent": "sends",
     "metadata": "meta", "allocation": "allocated", "allocations": "allocated", "average": "mean", "avg": "mean", "throughput": "bandwidth",
+    "pinned": "pageable",
 }  # fmt: skip
 _PHRASES = {
-    "i/o": "io", "bytes per second": "bandwidth", "over pcie": "copied", "block size": "threads per block",
+    "i/o": "io", "bytes per second": "bandwidth", "dram-rate": "dram bandwidth", "over pcie": "copied", "block size": "threads per block",
     "fp64": "double precision", "fp32": "single precision",
 }  # fmt: skip
 #: How near (0..1) words must be to one of a metric's names; where each word names one of its own; and for further metrics, as a part of

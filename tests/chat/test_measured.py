@@ -28,6 +28,7 @@ from chathpc.profile.run import PEAK_MEMORY
 from chathpc.profile.values import MemoryValues
 from tests.chat.profiles import calls, ints
 from tests.chat.questions import session as example
+from tests.diagnosis.kernels import one, report
 from tests.profile.build import build, entry, kernel, nested
 from tests.profile.build import call as function
 
@@ -449,6 +450,35 @@ def test_a_quantity_is_found_by_the_words_that_people_use(question: str, told: s
     plain = build(kernel("k", values=values))
     metrics = {id: replace(plain.metrics[id], description=words) for id, (words, _) in described.items()}
     assert told in ask(Session(replace(plain, metrics={**plain.metrics, **metrics})), question)
+
+
+def test_who_asks_for_a_quantity_by_its_name_is_told_that_and_not_the_finding_that_has_the_word() -> None:
+    few = {"occupancy": 25.0, "achieved_occupancy": 24.0, "eligible_warps": 0.3}
+    asked = Session(report(one(**few, sm_throughput=20.0, memory_throughput=20.0)))
+    assert asked.diagnosis.findings[0].title == "Low occupancy"
+    for question in ("what is the achieved occupancy?", "what is the achieved occupancy and what limits it?"):
+        assert "24.0 % (gpu.kernel.achieved-occupancy)" in ask(asked, question)
+    assert "1. Low occupancy" in ask(asked, "what about the occupancy?")
+
+
+def test_whether_copies_are_pinned_and_rates_in_their_unit_are_found() -> None:
+    pageable = "bytes copied from or to host memory that was not pinned"
+    described = {
+        "gpu.copy.pageable.bytes": (pageable, Unit.BYTES, 3_000.0),
+        "gpu.copy.count": ("copies between host and device", Unit.COUNT, 7.0),
+        "gpu.kernel.dram-rate": ("bytes per second from and to device memory", Unit.BYTES, 2.33e11),
+        "gpu.kernel.dram-throughput": ("throughput of device memory, of peak", Unit.PERCENT, 53.4),
+    }
+    values = {"gpu.time": 1.0, "gpu.kernel.time": 1.0} | {id: value for id, (*_, value) in described.items()}
+    plain = build(kernel("k", values=values))
+    metrics = {
+        id: Metric(id, unit, words, id, aggregation=Aggregation.DERIVED if "kernel" in id else Aggregation.SUM)
+        for id, (words, unit, _) in described.items()
+    }
+    asked = Session(replace(plain, metrics={**plain.metrics, **metrics}))
+    for question in ("are the copies pinned?", "do the copies use pinned memory?"):
+        assert "not pinned: 3.00 kB" in ask(asked, question)
+    assert "233 GB" in ask(asked, "what is the DRAM bandwidth in GB/s?")
 
 
 def test_whether_a_host_computes_is_not_looked_for_in_kernels() -> None:

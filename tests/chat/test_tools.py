@@ -169,6 +169,26 @@ def test_a_trace_tells_when_a_gpu_is_idle_longest_and_what_copies_overlap() -> N
     assert values["copies of GPU 0 beside kernels"] == pytest.approx(1.0)
 
 
+def test_communication_that_no_computing_kernel_hides_is_told() -> None:
+    """Communication 0 to 4 s, computing 3 to 4 and 6 to 9 s: 3 of 4 s are exposed; launches of 1 and 3 s are 2 s on average."""
+
+    def lane(kind: LaneKind, node: int, *spans: tuple[float, float]) -> IntervalLane:
+        start, end = (np.array([span[side] * 1e9 for span in spans], dtype=np.int64) for side in (0, 1))
+        return IntervalLane(kind, 0, -1, start, end, np.full(len(spans), node, dtype=np.int32))
+
+    times = {"gpu.time": 4.0, "gpu.kernel.time": 4.0, "gpu.kernel.count": 2.0}
+    plain = build(kernel("gemm", values=times), kernel("nccl", values=times | {"gpu.kernel.count": 1.0}))
+    lanes = (lane(LaneKind.COMPUTE, 0, (3, 4), (6, 9)), lane(LaneKind.COLLECTIVE, 1, (0, 4)))
+    ask = Conversation(Session(replace(plain, read_timeline=lambda: Timeline(0, 10_000_000_000, intervals=lanes)))).ask
+    exposed = "Of the 4.00 s of communication computing kernels run beside 1.00 s (25.0 %). Exposed are 3.00 s."
+    assert exposed in ask("how much communication is exposed?").text
+    assert exposed in ask("how much of the communication is hidden?").text
+    for question in ("how long is gemm() at most?", "how long is gemm() on average?"):
+        assert "gemm: 2.00 s on average, 1.00 s to 3.00 s" in ask(question).text
+    (step,) = ask("which kernel takes longest and how long on average?").steps
+    assert [(row[0], *row[4:]) for row in step.rows] == [("gemm", 2.0, 2.0), ("nccl", 1.0, 4.0)]
+
+
 def test_metrics_that_do_not_add_up_have_no_total_and_no_table(session: Session) -> None:
     rows = table(call(session, "metrics", {}))
     assert [row[2] for row in rows.values()] == ["20.0 s", "4.10 kB", "ratio of others"]

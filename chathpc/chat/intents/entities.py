@@ -112,6 +112,7 @@ class Named:
     quantity: str = ""  #: the words of the question that name the metric
     evidence: str = ""
     number: int = 0
+    title_word: str = ""  #: the word for which a finding was taken
     who: str = ""  #: a rank or thread: `rank 0 thread 2`
     factor: float | None = None
     parameter: str = ""  #: what a scale counts: ranks, threads, n
@@ -245,7 +246,7 @@ def _of_finding(found: Named, out: list[str], session: Session, plain: frozenset
                 out[at] = "@function"
                 return
             if bare in one.title.casefold().split():  # a slip is left to the terms of the catalogue
-                found.number = number
+                found.number, found.title_word = number, bare
                 out[at] = "@finding"
                 return
 

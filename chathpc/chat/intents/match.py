@@ -318,8 +318,12 @@ def _with_metric(found: Named, session: Session) -> Iterator[Named]:
     """A question with a mark for the words in it that name a metric of the profile, and that metric."""
     if found.metric:
         return
+    if found.title_word:  # `achieved occupancy` is a quantity, `occupancy` alone the finding
+        found = replace(found, text=found.text.replace("@finding", found.title_word), number=0)
     said = words_of(found.text)
     for begin, end, quantity in spans(session, said):
+        if quantity == found.title_word:
+            continue
         if begin and said[begin - 1][0] != "@" and said[begin - 1] not in _plain():
             continue  # calls of a kind that no metric counts
         metrics = metrics_named(session, quantity)

@@ -26,6 +26,12 @@ _DEVICES = 4
 #: Units of times in a recording, in nanoseconds: the smallest of which there are fewer than are written in full.
 _CLOCKS, _EXACT = ((1e3, "µs"), (1e6, "ms"), (1e9, "s")), 1e6
 
+#: What can hide behind what: its name, its lanes, and the other's.
+_PAIRS = (
+    ("copies", COPY_LANES, (LaneKind.COMPUTE, LaneKind.COLLECTIVE), "kernels"),
+    ("communication", (LaneKind.COLLECTIVE,), (LaneKind.COMPUTE,), "computing kernels"),
+)
+
 #: A lane, its time, that as a part of the recording, and how many events.
 _Row = tuple[str, float, float, int]
 
@@ -65,7 +71,7 @@ def timeline(session: Session, asked: TimelineArguments) -> Result:
         text += _used(recorded, device) if asked.about == "use" else []
         text += _longest_idle(session, recorded, device, facts) if asked.about != "overlap" else []
         text += _overlap(recorded, device, facts) if asked.about != "use" else []
-    text += ["It has no copies."] if asked.about == "overlap" and len(text) == 1 and gpus else []
+    text += ["It has neither copies nor communication."] if asked.about == "overlap" and len(text) == 1 and gpus else []
     return Result(
         " ".join(text),
         columns,
@@ -114,16 +120,18 @@ def _longest_idle(session: Session, recorded: Timeline, device: int, facts: Fact
 
 
 def _overlap(recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
-    """How much of the time of copies kernels run beside."""
-    copies, kernels = (
-        recorded.busy(*kinds, device=device) for kinds in (COPY_LANES, (LaneKind.COMPUTE, LaneKind.COLLECTIVE))
-    )
-    spent, beside = (intervals.length(each) * 1e-9 for each in (copies, intervals.intersect(copies, kernels)))
-    if spent <= 0:
-        return
-    whole = Quantity(spent, "s", f"the time of copies of GPU {device}")
-    facts.add(Kind.AMOUNT, f"copies of GPU {device} beside kernels", beside, "s", form=Form.MANY, whole=whole)
-    yield f"Of the {numbers.seconds(spent)} of copies kernels run beside {numbers.seconds(beside)} ({numbers.percent(beside / spent)})."
+    """How much of the time of copies kernels run beside, and of that of communication kernels that compute."""
+    for name, of, others, beside in _PAIRS:
+        mine, theirs = (recorded.busy(*kinds, device=device) for kinds in (of, others))
+        spent, both = (intervals.length(each) * 1e-9 for each in (mine, intervals.intersect(mine, theirs)))
+        if spent <= 0:
+            continue
+        one = f"{name} of GPU {device}"
+        whole = Quantity(spent, "s", f"the time of {one}")
+        facts.add(Kind.AMOUNT, f"{one} beside {beside}", both, "s", form=Form.MANY, whole=whole)
+        of_which = one if len(recorded.devices) > 1 else name
+        yield f"Of the {numbers.seconds(spent)} of {of_which} {beside} run beside {numbers.seconds(both)} ({numbers.percent(both / spent)})."
+        yield f"Exposed are {numbers.seconds(spent - both)}."
 
 
 def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> _Row:

@@ -30,6 +30,7 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.run import run_facts
+from chathpc.profile.timeline import LaneKind
 from chathpc.prompts.untrusted import quote
 
 #: Where words name more metrics than this they name a kind of thing (stalls), and all are in a table.
@@ -53,10 +54,9 @@ class MeasuredArguments(Arguments):
 
 def measured(session: Session, asked: MeasuredArguments) -> Result:
     """The values of the metrics that an id or words name, the nearest first, and what has most of it."""
-    metrics = named(session, asked.metric) or [session.any_metric(asked.metric)]
     known = {**session.measured.metrics, **{id: one.metric for id, one in session.ratios.items()}}
-    if asked.metric in known:
-        metrics = [known[asked.metric]]
+    by_id = known.get(asked.metric)
+    metrics = [by_id] if by_id else named(session, asked.metric) or [session.any_metric(asked.metric)]
     facts = FactList(source_of(session, metrics[0], "as it was measured"))
     found = [(metric, values) for metric in metrics if (values := _values(session, metric, asked))]
     if not found:
@@ -148,6 +148,8 @@ def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Valu
 
 def _more(session: Session, metric: Metric, asked: MeasuredArguments, values: _Values) -> str:
     """What else a place has with all that it calls, or between which values the one that is told lies."""
+    if metric.id == "gpu.kernel.mean-time" and asked.place and (each := _launches(session, asked.place)):
+        return f" on average, {numbers.seconds(min(each))} to {numbers.seconds(max(each))}"
     if ratio := session.ratios.get(metric.id):
         return _over_the_run(session, ratio, asked)
     if metric.aggregation == Aggregation.DERIVED:
@@ -157,6 +159,13 @@ def _more(session: Session, metric: Metric, asked: MeasuredArguments, values: _V
     if not asked.place or asked.who or len(values) == 1:
         return ""
     return f" itself, {numbers.quantity(values[1][1], metric.unit.value)} with all that it calls"
+
+
+def _launches(session: Session, place: str) -> list[float]:
+    """How long each launch at a place took; empty where none was recorded."""
+    recorded, nodes = session.measured.timeline, session.find(place).nodes
+    lanes = [] if recorded is None else recorded.of(LaneKind.COMPUTE, LaneKind.COLLECTIVE)
+    return [took * 1e-9 for lane in lanes for took in (lane.end - lane.start)[np.isin(lane.node, nodes)].tolist()]
 
 
 def _derived(session: Session, metric: Metric, place: str) -> _Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from chathpc.chat.tools.record import (
     METRIC,
     SHARE,
     Arguments,
+    Cell,
     Column,
     Result,
     amount,
@@ -26,6 +28,7 @@ from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.kernel_names import lambda_title
 from chathpc.profile.metric import Metric
 from chathpc.prompts.untrusted import quote
 
@@ -64,7 +67,9 @@ def top(session: Session, asked: TopArguments) -> Result:
             f"The profile has no {asked.by} with {metric.id}.", hint=session.asker.see("metrics", "what it has")
         )
     facts = facts_on(session, metric, f"added up by {asked.by}")
-    rows = []
+    launches = _launches(session, metric) if asked.by == "kernel" else {}
+    titles = Counter(quote(lambda_title(table.name[row])) for row in order[: asked.limit].tolist()) if launches else {}
+    rows: list[tuple[Cell, ...]] = []
     for row in order[: asked.limit].tolist():
         node, own, inclusive = int(table.node[row]), float(table.exclusive[row]), float(table.inclusive[row])
         label, place = quote(table.name[row]), "" if asked.by == "module" else quote(tree.place(node))
@@ -72,7 +77,13 @@ def top(session: Session, asked: TopArguments) -> Result:
         where = Place(function=label, file=place.rsplit(":", 1)[0] or None, line=int(tree.line[node]) or None)
         value = inclusive if asked.order == "inclusive" else own
         facts.amount(subject, value, parts=held(own, inclusive, metric, first=asked.order), where=where)
-        rows.append((label, place, own, share_of(own, total), inclusive, share_of(inclusive, total)))
+        if launches:  # a kernel calls nothing that has launches of its own
+            title, count = quote(lambda_title(table.name[row])), launches.get(table.name[row], 0.0)
+            # A name that is cut can neither be told from others nor asked about.
+            title = title if title and titles[title] == 1 and label.endswith("…") else label
+            rows.append((title, place, own, share_of(own, total), count, own / count if count else None))
+        else:
+            rows.append((label, place, own, share_of(own, total), inclusive, share_of(inclusive, total)))
     unit = metric.unit.value
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"
     most = "themselves" if asked.order == "itself" else "with all they call"
@@ -84,10 +95,19 @@ def top(session: Session, asked: TopArguments) -> Result:
     facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
     if asked.by == "line" and not asked.file and metric.id == session.facts.metric:
         text += _own(session, int(table.node[order[0]]), metric)
-    columns = (
-        Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
-    )  # fmt: skip
+    others = (Column("inclusive", unit), Column("incl.share", SHARE))
+    if launches:
+        others = (Column("launches", "count"), Column("on average", unit))
+    columns = (Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), *others)
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))
+
+
+def _launches(session: Session, metric: Metric) -> dict[str, float]:
+    """How often each kernel was launched, where their time is told; empty where that was not counted."""
+    if metric.id != "gpu.kernel.time" or "gpu.kernel.count" not in session.additive:
+        return {}
+    counted = session.rows("kernel", session.metric("gpu.kernel.count"))
+    return dict(zip(counted.name, counted.exclusive.tolist(), strict=True))
 
 
 def _own(session: Session, hottest: int, metric: Metric) -> str:
