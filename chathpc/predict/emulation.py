@@ -17,6 +17,7 @@ from chathpc.errors import AdapterError
 from chathpc.predict.counts import Counts, Launch, Range
 from chathpc.predict.kernel_time import KEPT
 from chathpc.predict.lowering import Lowered
+from chathpc.profile import numbers
 
 SECTOR = 32
 #: By opcode: class of an operation, how many operations an instruction of a thread is, and the pipe that takes it. Classes and numbers are what the
@@ -269,4 +270,6 @@ def _assumptions(one: Mapping[str, Any], blocks: int, sampled: int) -> tuple[str
     ):  # fmt: skip
         if count := int(one[key]):
             found.append(told.format(count))
+    if unwritten := int(one.get("unwritten", 0)):
+        found.append(f"It reads {numbers.size(unwritten)} of device memory that nothing wrote: zeros are taken.")
     return tuple(found)

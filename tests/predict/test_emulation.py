@@ -52,6 +52,12 @@ def test_of_a_launch_that_was_left_what_is_written_last_is_not_taken_for_read(tm
     assert found.dram_read.low <= 8 * MIB <= found.dram_read.high
 
 
+def test_memory_that_nothing_wrote_is_an_assumption(tmp_path: Path) -> None:
+    said = "It reads 4.19 MB of device memory that nothing wrote: zeros are taken."
+    assert said in counts(tmp_path, 40 * MIB, unwritten=4 * MIB).assumptions
+    assert said not in counts(tmp_path, 40 * MIB).assumptions
+
+
 def test_a_cache_that_does_not_hold_the_data_loses_part_of_it(tmp_path: Path) -> None:
     small, middle, large = (counts(tmp_path, size * MIB).dram_read.value for size in (1, 8, 40))
     assert small > middle > large

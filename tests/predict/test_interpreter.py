@@ -99,6 +99,28 @@ def test_wild_addresses_are_counted_and_do_no_harm(patterns: Interpreted) -> Non
     assert wild["faults"] >= 62
 
 
+def test_device_memory_that_is_read_and_was_never_written_is_told(toolkit: Toolkit, tmp_path: Path) -> None:
+    source = tmp_path / "blank.cu"
+    source.write_text("""
+__global__ void put(int *to) { to[threadIdx.x] = 1; }
+__global__ void add(const int *from, int *sum) { atomicAdd(sum, from[threadIdx.x]); }
+int main() {
+    int host[32] = {}, *sum, *from[5];
+    cudaMalloc(&sum, 4);
+    for (int i = 0; i < 5; i++) i == 4 ? cudaMallocManaged(&from[i], 128) : cudaMalloc(&from[i], 128);
+    cudaMemset(from[1], 0, 128);
+    cudaMemcpy(from[2], host, 128, cudaMemcpyHostToDevice);
+    put<<<1, 32>>>(from[3]);
+    from[4][0] = 1;
+    for (int i = 0; i < 5; i++) add<<<1, 32>>>(from[i], sum);
+    return cudaDeviceSynchronize();
+}
+""")
+    _, launches = interpreted(source, tmp_path, toolkit).run(WHOLE)
+    # Nobody wrote to the first; then the host by a call, a kernel, and the host by itself did.
+    assert [launch["unwritten"] for launch in launches if "add" in launch["kernel"]] == [128, 0, 0, 0, 0]
+
+
 def test_a_kernel_without_end_is_left_when_its_time_is_over(patterns: Interpreted) -> None:
     done, launches = patterns.run("want *\nseconds 0.2\n", "endless")
     assert done.returncode == 0

@@ -145,6 +145,7 @@ static cudaError_t allocate(void **address, size_t bytes, enum machine_space spa
     if (!bytes) return cudaSuccess;
     pthread_mutex_lock(&lock);
     *address = machine_new(bytes, space);
+    if (*address) machine_blank(*address, space == MACHINE_DEVICE);
     pthread_mutex_unlock(&lock);
     return said(*address ? cudaSuccess : cudaErrorMemoryAllocation);
 }
@@ -158,6 +159,13 @@ static cudaError_t release(void *base, int owned) {
     if (known) machine_freed(base);
     pthread_mutex_unlock(&lock);
     return said(known ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* The host writes there. */
+static void filled(const void *address) {
+    pthread_mutex_lock(&lock);
+    machine_blank(address, 0);
+    pthread_mutex_unlock(&lock);
 }
 
 /* Whether memory is known at an address, which is then told. */
@@ -233,6 +241,7 @@ static int inside(const void *address, size_t count) {
 __attribute__((used)) static cudaError_t copy(void *to, const void *from, size_t count) {
     if (!inside(to, count) || !inside(from, count)) return said(cudaErrorInvalidValue);
     if (count) memmove(to, from, count);
+    filled(to);
     return cudaSuccess;
 }
 
@@ -240,6 +249,7 @@ __attribute__((used)) static cudaError_t copy(void *to, const void *from, size_t
 __attribute__((used)) static cudaError_t fill(void *to, int value, size_t count) {
     enum { PAGE = 4096, WORTH_IT = 1 << 20 };
     if (!inside(to, count)) return said(cudaErrorInvalidValue);
+    filled(to);
     struct machine_memory found;
     int ours = known_at(to, &found) && found.ours;
     char *first = (char *)(((uintptr_t)to + PAGE - 1) & ~(uintptr_t)(PAGE - 1));
@@ -618,6 +628,7 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t *node, cudaGraph_t graph, con
                                    const struct cudaMemsetParams *what) {
     handle(node);
     char *to = what->dst;
+    filled(to);
     cudaError_t error = cudaSuccess;
     for (size_t row = 0; row < at_least_one(what->height) && !error; row++, to += what->pitch) {
         if (!inside(to, what->width * what->elementSize)) return said(cudaErrorInvalidValue);

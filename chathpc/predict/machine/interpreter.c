@@ -2416,6 +2416,12 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
         u64 *of = &most[__builtin_popcountll(meetings[k].blocks)];
         if (meetings[k].passes > *of) *of = meetings[k].passes;
     }
+    u64 unwritten = 0;
+    for (u32 k = 0; k < allocation_count; k++) {
+        struct allocation *a = &allocations[k];
+        if (a->blank && a->read && !a->written) unwritten += a->end - a->begin;
+    }
+    fprintf(results, ", \"unwritten\": %llu", (unsigned long long)unwritten);
     fputs(", \"meetings\": ", results);
     write_numbers(most, 65);
     fputs(", \"counts\": ", results);
@@ -2507,6 +2513,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     if (whole) full = wanted = true, final = false, until = seconds = 1e9;
     if (!full && (seconds < 0.02 || occurrence > 200)) {
         skipped++;
+        for (u32 k = 0; k < allocation_count; k++) allocations[k].blank = false; /* perhaps it writes there */
         return 0;
     }
     if (!grid[0] || !grid[1] || !grid[2] || !block[0] || !block[1] || !block[2]) return 0;
@@ -2522,6 +2529,7 @@ int machine_launch(const char *name, const uint32_t grid[3], const uint32_t bloc
     struct outcome out = follow(kernel, kernel->shared + dynamic_shared, until, seconds, full);
     if (!full) spent += out.seconds;
     if (wanted && results && (full || recorded < 8)) write_launch(kernel, &out, dynamic_shared, occurrence, skipped), recorded++;
+    for (u32 k = 0; k < allocation_count; k++) allocations[k].blank &= !allocations[k].written;
     /* What later launches read of it may not be there. */
     if (!out.complete) {
         skipped++;

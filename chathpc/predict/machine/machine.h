@@ -24,6 +24,9 @@ void machine_freed(void *base);
 void *machine_new(size_t bytes, enum machine_space space);
 uint64_t machine_device_used(void);
 
+/* Whether nobody has written yet to the memory at an address; where nothing is said somebody has. */
+void machine_blank(const void *address, int blank);
+
 /* 1 if an address lies in memory that kernels may touch; `ours`: machine_new gave it. */
 struct machine_memory { char *base; size_t bytes; enum machine_space space; int ours; };
 int machine_memory_at(const void *address, struct machine_memory *found);

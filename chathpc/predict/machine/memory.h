@@ -19,8 +19,8 @@ typedef int32_t s32;
 typedef int64_t s64;
 typedef float real __attribute__((may_alias));
 
-/* `finished`: the least part of a launch that writes there and was left, in the order of its blocks. */
-struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; bool ours; double finished; };
+/* `finished`: the least part of a launch that writes there and was left, in the order of its blocks; `blank`: nobody has written there. */
+struct allocation { u64 begin, end; u64 *read, *written; enum machine_space space; bool ours, blank; double finished; };
 static struct allocation *allocations;
 static u32 allocation_count, allocation_room;
 static u64 device_used; /* bytes of the device's memory that were given */
@@ -47,7 +47,7 @@ void machine_allocated(void *base, size_t bytes, enum machine_space space)
         allocations = realloc(allocations, allocation_room * sizeof *allocations);
     }
     memmove(allocations + at + 1, allocations + at, (allocation_count++ - at) * sizeof *allocations);
-    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space, false, 1};
+    allocations[at] = (struct allocation){(u64)base, (u64)base + bytes, NULL, NULL, space, false, false, 1};
 }
 
 static u64 whole_pages(u64 bytes) { return (bytes + 4095) & ~4095ull; }
@@ -99,6 +99,12 @@ static inline struct allocation *allocation_of(u64 address)
         last = at;
     }
     return allocations + last;
+}
+
+void machine_blank(const void *address, int blank)
+{
+    struct allocation *at = allocation_of((u64)address);
+    if (at) at->blank = blank;
 }
 
 int machine_memory_at(const void *address, struct machine_memory *found)
