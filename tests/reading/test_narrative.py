@@ -10,10 +10,12 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.measured_gains import TypicalGain
 from chathpc.diagnosis.phrasing import gain_sentence
-from chathpc.diagnosis.records import Diagnosis
+from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.reading.retelling import narrate
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
+
+DEVICE = {"gpu.time": 1.0, "gpu.kernel.time": 1.0, "gpu.kernel.count": 1.0}
 
 
 def churning(*more: object) -> Diagnosis:
@@ -87,10 +89,19 @@ def test_a_healthy_program_is_told_with_its_hot_place_and_what_could_be_collecte
 
 
 def test_a_healthy_device_program_rests_on_its_hottest_kernel() -> None:
-    values = {"gpu.time": 1.0, "gpu.kernel.time": 1.0, "gpu.kernel.count": 1.0}
-    told = narrate(diagnose(build(main(gpu_op("<gpu kernel>", kernel("saxpy", values=values))))))
+    told = narrate(diagnose(build(main(gpu_op("<gpu kernel>", kernel("saxpy", values=DEVICE))))))
     assert told[0].cites == ("E1",)
     assert told[1].text.startswith("To see more, collect the kernel's counters")
+
+
+def test_a_device_that_kernels_do_not_fill_is_told_with_its_number() -> None:
+    diagnosis = diagnose(build(main(gpu_op("<gpu kernel>", kernel("saxpy", values=DEVICE)))))
+    hot = diagnosis.findings[0]
+    for share, general in ((0.96, True), (0.85, False)):
+        one = replace(hot, share=share, summary="Kernels fill 85.0 % of the window.")
+        told = [sentence.text for sentence in narrate(replace(diagnosis, verdict=Verdict.HEALTHY, findings=(one,)))]
+        assert any("nearly all of the time" in text for text in told) is general
+        assert (one.summary in told) is not general
 
 
 def test_a_healthy_program_without_a_hot_place_and_with_everything_collected_has_one_sentence() -> None:

@@ -14,7 +14,7 @@ from tests.reports.sample import sample
 
 #: Keys that programs rely on; more may come, none may go.
 CONTRACT = {
-    "": "schema profile verdict findings hypotheses evidence explanation examined flat pruning timings versions",
+    "": "schema profile verdict findings hypotheses evidence explanation examined flat flat_metric pruning timings versions",
     "profile": "format paths title run contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
     "findings.0": "cause title where seconds share speedup_if_free speedup_bound typical_gain confidence evidence against advice change "
