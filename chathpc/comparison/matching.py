@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from chathpc.comparison.function_names import common_keys, function_key, template_key
 from chathpc.comparison.run import Run
 from chathpc.profile.build import tree_of_columns
+from chathpc.profile.names import in_words
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, Relation
 
 HashArray = NDArray[np.uint64]
@@ -49,7 +50,7 @@ class Joint:
 
     def name(self, node: int) -> str:
         """The name of a context, for a reader; empty for the run as a whole."""
-        return function_key(self.tree.names[int(self.tree.name[node])])
+        return in_words(function_key(self.tree.names[int(self.tree.name[node])]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

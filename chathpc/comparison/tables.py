@@ -18,6 +18,7 @@ from chathpc.comparison.thresholds import threshold
 from chathpc.profile.activity import ACTIVITY_WORDS, Activity
 from chathpc.profile.merge import kernels
 from chathpc.profile.metric import Aggregation
+from chathpc.profile.names import in_words
 from chathpc.profile.tree import BoolArray, FloatArray, NodeKind
 
 
@@ -87,7 +88,7 @@ def function_rows(
         FunctionRecord(
             **figures(judged, at),
             beyond_noise=bool(changed[at]),
-            name=function_key(functions.names[at]) or words.THE_RUN,
+            name=in_words(function_key(functions.names[at])) or words.THE_RUN,
             inclusive_before=float(within.before[at]),
             inclusive_after=float(within.after[at]),
         )

@@ -596,6 +596,9 @@ def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
 
     found = compared(program(1.0), program(3.0))
     assert [(row.name, row.change, row.beyond_noise) for row in found.kernels] == [("saxpy<float>", 2.0, True)]
+    copy: Node = node(NodeKind.GPU_OP, Relation.CALL, "<gpu copyin>", values={"gpu.time": 1.0})
+    gone = compared(build(main(copy, values={"gpu.time": 1.0})), devices(1.0), metric="gpu.time")
+    assert set(told(gone)) == {"copies to the device"}
     direct = compared(program(1.0), program(3.0), metric="gpu.kernel.time")
     assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
 
