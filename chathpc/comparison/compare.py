@@ -302,7 +302,9 @@ def gate(
         )
     if total.ratio_high <= 1 + limit:
         return GateRecord(
-            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total, kind)}."
+            limit=limit,
+            outcome="passed",
+            statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total, kind)}.",
         )
     would = (
         " Threads had no core for a part of it: measure again on an idle machine."
