@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -18,6 +19,7 @@ from chathpc.chat.tools.summary import ABSENT
 from chathpc.chat.wording import OnSentence, TokensLackError, Worded, converse, numbered, word
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
+from chathpc.profile.metric import TIME, Clock
 from chathpc.prompts.untrusted import quote
 from chathpc.report import EvidenceRecord
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 #: Tokens that the model may read and write in one conversation, unless the user says otherwise.
 BUDGET = 200_000
 _LONGEST_QUESTION = 4_000
+#: The id of the time in a sentence, and a question for the time of a CPU.
+_ID = re.compile(rf"(?<![\w.]){re.escape(TIME)}(?![\w-]|\.\w)")
+_CPU_TIME = re.compile(r"\bcpu[ -]?time\b", re.IGNORECASE)
 #: Errors that leave an answer without a model's words, but not without an answer.
 _MODEL_ERRORS = (ModelUnavailableError, BudgetSpentError)
 
@@ -99,8 +104,24 @@ class Conversation:
     def _look_up(self, tool: str, arguments: Mapping[str, object] | str, tell: OnStep) -> Step:
         result = call(self.session, tool, arguments)
         step = Step(tool, arguments if isinstance(arguments, Mapping) else _parsed(arguments), result)
-        tell(step)
+        tell(Step(tool, step.arguments, self._worded(result)))
         return step
+
+    def _worded(self, result: Result) -> Result:
+        """What a tool said with the name that people give the time; a model is given ids, which tools take."""
+        time = self.session.measured.metrics.get(TIME)
+        if time is None:
+            return result
+        columns = (replace(each, title=_ID.sub(time.title, each.title)) for each in result.columns)
+        return replace(result, text=_ID.sub(time.title, result.text), columns=tuple(columns))
+
+    def _clock(self, question: str) -> str:
+        """That the time is by another clock than the one asked for, as a sentence."""
+        metrics = self.session.measured.metrics.values()
+        if not _CPU_TIME.search(question) or any(each.clock == Clock.CPU for each in metrics):
+            return ""
+        by_wall = any(each.clock == Clock.WALL for each in metrics)
+        return "CPU time was not measured: this is wall-clock time, waiting included." if by_wall else ""
 
     # -- by code -------------------------------------------------------------------------------------------
 
@@ -123,7 +144,7 @@ class Conversation:
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
-        note = f"{intent.note} {note}".strip()
+        note = " ".join(filter(None, (intent.note, self._clock(question), note)))
         if backend is None or not step.result.facts or step.result.complete:
             return self._answer(question, [step], note=note, lack=lack)
         try:
@@ -208,7 +229,7 @@ class Conversation:
         lack: Lack | None = None,
         suggestions: Sequence[str] = (),
     ) -> Answer:
-        said = " ".join(filter(None, (step.result.error or step.result.text for step in steps)))
+        said = " ".join(filter(None, (step.result.error or self._worded(step.result).text for step in steps)))
         facts = [fact for step in steps for fact in step.result.facts]
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.holds:
@@ -218,7 +239,7 @@ class Conversation:
             question=quote(question, longest=_LONGEST_QUESTION),
             matched=bool(steps) or (found is not None and found.holds),
             text=said,
-            steps=[StepRecord.of(step.tool, _simple(step.arguments), step.result) for step in steps],
+            steps=[StepRecord.of(step.tool, _simple(step.arguments), self._worded(step.result)) for step in steps],
             facts=[EvidenceRecord.model_validate(fact) for fact in numbered(facts)],
             statements=[] if found is None else list(found.statements),
             model=model,

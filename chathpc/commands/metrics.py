@@ -108,7 +108,7 @@ def _text(profile: Profile, style: Style) -> str:
         page.heading("Locations")
         low, mean, high = (numbers.quantity(spread[key], profile.time.unit.value) for key in ("min", "mean", "max"))
         count = numbers.count(spread["count"])
-        page.paragraph(f"{count} with {profile.time.id}: min {low}, mean {mean}, max {high}.")
+        page.paragraph(f"{count} with {profile.time.title}: min {low}, mean {mean}, max {high}.")
     page.section("Bear in mind", profile.caveats)
     if profile.not_collected:
         page.heading("Not collected", "what would show it")

@@ -75,7 +75,7 @@ def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     from chathpc.reports.page import Page
 
     page = Page(style)
-    total = f"{numbers.quantity(record.total, record.unit)} of {record.metric}"
+    total = f"{numbers.quantity(record.total, record.unit)} of {profile.metric(record.metric).title}"
     rows = sum(not row.label.startswith("… ") for row in record.rows)
     contexts = f"{numbers.count(rows)} of {numbers.count(len(profile.tree))} contexts"
     page.paragraph(" · ".join((profile.title, profile.shape, total, contexts)), indent=0, style="dim")

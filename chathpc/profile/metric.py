@@ -64,6 +64,16 @@ class Metric:
     has_values: bool = True
     tool: str = ""
 
+    @property
+    def title(self) -> str:
+        """What people call it: the time of threads by its clock, all else by its id."""
+        return _TIMES.get(self.clock, self.id) if self.id == TIME else self.id
+
+
+#: Time of threads of the host, by whichever clock.
+TIME = "cpu.time"
+_TIMES: dict[Clock | None, str] = {Clock.CPU: "CPU time", Clock.WALL: "wall-clock time"}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:

@@ -26,7 +26,7 @@ def build(page: Blocks, record: SpreadRecord) -> None:
         f"{record.contexts:,} contexts",
         f"{record.values:,} values",
     )
-    page.head([record.title, record.metric, *size])
+    page.head([record.title, record.what or record.metric, *size])
     few = f"{count:,} {'are' if count > 1 else 'is'} too few to tell groups, or who stands out."
     for sentence in [*sentences(record, 20 if style.verbose else _ODD)] or [few]:
         page.paragraph(sentence)

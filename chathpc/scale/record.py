@@ -198,6 +198,7 @@ class SpreadRecord(Record):
     schema_: Literal["chathpc-ranks/1"] = Field(default="chathpc-ranks/1", alias="schema")
     title: str
     metric: str
+    what: str = Field(default="", description="What people call the metric.")
     unit: str
     locations: int
     contexts: int

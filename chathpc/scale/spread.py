@@ -281,8 +281,8 @@ def _told(
     member, groups = groups_of(members)
     odd = odd_ones(members, member)
     return SpreadRecord(
-        title=clean(profile.title), metric=metric, unit=profile.metrics[metric].unit.value, locations=len(node), contexts=len(table),
-        values=int(table[:, 0].sum()), places=places, groups=groups, odd=odd[:_LISTED], all_odd=len(odd),
+        title=clean(profile.title), metric=metric, what=profile.metrics[metric].title, unit=profile.metrics[metric].unit.value,
+        locations=len(node), contexts=len(table), values=int(table[:, 0].sum()), places=places, groups=groups, odd=odd[:_LISTED], all_odd=len(odd),
     )  # fmt: skip
 
 

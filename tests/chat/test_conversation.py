@@ -54,7 +54,7 @@ def says(*texts: str) -> ScriptedBackend:
 def test_without_a_model_the_answer_is_that_of_the_tool(session: Session) -> None:
     answer = Conversation(session).ask("which functions take most of the time?")
     assert (answer.matched, answer.model, answer.steps[0].tool) == (True, None, "top")
-    assert answer.text.startswith("The functions with most cpu.time themselves")
+    assert answer.text.startswith("The functions with most wall-clock time themselves")
     assert [fact.id for fact in answer.facts] == [f"F{number}" for number in range(1, len(answer.facts) + 1)]
 
 
@@ -66,6 +66,14 @@ def test_the_same_question_about_it_goes_on_from_the_only_answer(session: Sessio
     many = [conversation.ask(text).steps[0] for text in ("who calls dot?", "and who calls it?")]
     assert len(many[0].rows) > 1
     assert many[1].arguments == many[0].arguments
+
+
+def test_time_is_named_by_its_clock_and_cpu_time_is_not_claimed_of_a_wall_clock(session: Session) -> None:
+    answer = Conversation(session).ask("how much cpu time does solve take?")
+    assert "of the run's wall-clock time" in answer.text
+    assert "cpu.time" not in answer.text
+    assert answer.note == "CPU time was not measured: this is wall-clock time, waiting included."
+    assert Conversation(session).ask("how much time does solve take?").note == ""
 
 
 def test_a_small_models_sentences_are_kept_where_they_tell_a_fact(session: Session) -> None:

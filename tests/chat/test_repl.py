@@ -332,7 +332,7 @@ def test_at_a_terminal_names_are_completed_control_c_stops_an_answer_and_control
         screen.send("half a line\x03")  # at the prompt: the line is gone, the program is not
         screen.expect(READY)
         screen.send("hottest functions\r")
-        screen.expect("The functions with most cpu.time")
+        screen.expect("The functions with most wall-clock time")
         screen.send("\x03")  # the model would never stop
         screen.expect(READY)
         screen.send("/budget\r")

@@ -99,7 +99,7 @@ def test_ranks_threads_and_times_of_a_run_are_told_alone() -> None:
     assert ask(mpi, "how many ranks and threads").startswith("The run had 4 ranks.")
     assert ask(omp, "wall-clock time").startswith("The run took 2.26 s of wall-clock time.")
     assert ask(mpi, "how long did it run").endswith(
-        f"Summed over all ranks, cpu.time is {mpi.measured.total('cpu.time'):.1f} s."
+        f"Summed over all ranks, wall-clock time is {mpi.measured.total('cpu.time'):.1f} s."
     )
     assert "1,802 samples, one per 5.00 ms" in ask(omp, "which tool measured this")
 
@@ -130,7 +130,7 @@ def test_a_line_is_shown_with_what_it_calls_and_with_the_times_around_it() -> No
     assert around[0].split() == ["itself", "in", "all", "line"]
     # The loop that begins at line 52 is all of work_item.
     assert [line.split()[:5:2] for line in around[1:3]] == [["22.3", "43.4", "52"], ["21.1", "21.1", "53"]]
-    assert ask(example("omp-triangle"), "show line 61") == result.text
+    assert ask(example("omp-triangle"), "show line 61") == result.text.replace("cpu.time", "wall-clock time")
 
 
 def test_the_loop_that_a_function_is_called_in_is_told_with_its_source() -> None:
@@ -258,7 +258,7 @@ def test_why_it_is_slow_is_answered_where_there_are_no_source_lines() -> None:
     answer = conversation.ask("why is it slow?")
     assert not answer.steps[0].error
     assert (
-        "solve has 6.00 s (75.0 %) of the run's cpu.time itself. The profile has no source lines for it." in answer.text
+        "solve has 6.00 s (75.0 %) of the run's CPU time itself. The profile has no source lines for it." in answer.text
     )
 
 
