@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.comparison import words
 from chathpc.comparison.attribution import Attribution, Share
 from chathpc.comparison.findings import Pair, place_key, work_of
-from chathpc.comparison.function_names import loose_key
+from chathpc.comparison.function_names import function_key, loose_key
 from chathpc.comparison.matching import Joint, Part, path_of
 from chathpc.comparison.record import ChangeRecord, ShareRecord
 from chathpc.comparison.sides import Sides, change_record, figures
@@ -61,6 +61,9 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair], tol
     only: Literal["before", "after"] | None = None
     if float(judged.after[0]) == 0 or float(judged.before[0]) == 0:
         only = "before" if float(judged.after[0]) == 0 else "after"
+    paths = [path_of(joint, each) for each in share.nodes]
+    if call and only and (caller := _caller(sides, 0 if only == "before" else 1, seen)) not in (None, function):
+        function, paths = caller, [[*path[:-1], caller, path[-1]] for path in paths]
     about = (
         pair
         for pair in pairs
@@ -75,7 +78,7 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair], tol
         only=only,
         where_before=_place(sides, 0, seen[0]),
         where_after=_place(sides, 1, seen[1]),
-        contexts=[path_of(joint, each) for each in share.nodes],
+        contexts=paths,
         mostly_in=_mostly_in(sides, joint, share, told, float(judged.change[0])),
         merged_before=_merged(joint, share, slice(sides.count)),
         merged_after=_merged(joint, share, slice(sides.count, None)),
@@ -86,6 +89,16 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair], tol
 def _merged(joint: Joint, share: Share, runs: slice) -> list[str]:
     """Functions weighed with a share that these runs have."""
     return list(dict.fromkeys(joint.name(each) for each in share.merged if joint.own[runs, each].any()))
+
+
+def _caller(sides: Sides, side: int, seen: Sequence[BoolArray]) -> str | None:
+    """The function that makes all the calls at some nodes of a side, for calls that the other side lacks: the joint tree has them at a
+    caller that both have.
+    """
+    run = sides.runs[sides.typical[side]]
+    caller = run.facts.activities.caller[np.flatnonzero(seen[side] & (run.values > 0))]
+    names = {function_key(run.profile.tree.function_name(at)) for at in np.unique(caller[caller >= 0]).tolist()}
+    return names.pop() if len(names) == 1 else None
 
 
 def _nodes(sides: Sides, joint: Joint, share: Share) -> list[BoolArray]:

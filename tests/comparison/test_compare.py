@@ -154,6 +154,15 @@ def test_calls_of_libraries_count_for_the_function_that_makes_them() -> None:
     assert [(row.name, row.change) for row in found.activities if row.beyond_noise] == [("memory allocation", 3.0)]
 
 
+def test_a_call_that_one_side_alone_makes_is_in_the_function_that_makes_it() -> None:
+    inlined = line("a.c:12", function("release", line("a.c:3", libc("free", time=3.0))))
+    found = compared(
+        build(main(function("gather", line("a.c:9", time=2.0), inlined))), build(main(function("gather", time=2.0)))
+    )
+    assert told(found) == {"memory allocation in release": -3.0}
+    assert found.shares[0].contexts == [["<program root>", "main", "gather", "release", "memory allocation"]]
+
+
 def test_findings_that_came_and_went_are_told_with_their_costs() -> None:
     slow = build(main(function("state", line("g.c:7", libm("pow", time=6.0)), time=1.0), time=1.0))
     fast = build(main(function("state", line("g.c:7", time=1.0)), time=1.0))
