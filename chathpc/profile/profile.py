@@ -191,14 +191,17 @@ class Profile:
 
     @cached_property
     def without_time(self) -> BoolArray:
-        """True for threads that have none of the CPU's time, which other threads of their process have: a CPU clock sees nothing
-        of a thread that never works.
+        """True for threads that have none of the time, which other threads of their process have: a CPU clock sees nothing of a thread
+        that never works. Of a time of devices several others: where one alone launches, nothing is known of the rest.
         """
         where, timed = self.where, np.isin(np.arange(len(self.where)), self.threads)
-        if self.time is None or not self.time.id.startswith("cpu."):
+        if self.time is None or not self.time.id.startswith(("cpu.", "gpu.")):
             return np.zeros(len(where), dtype=bool)
         process = np.unique(np.stack([where.node, where.rank]), axis=1, return_inverse=True)[1].reshape(-1)
-        return np.asarray(~timed & (where.thread >= 0) & ~where.is_gpu & np.isin(process, process[timed]))
+        have = np.bincount(process[timed], minlength=len(where))[process] >= (
+            1 if self.time.id.startswith("cpu.") else 2
+        )
+        return np.asarray(~timed & (where.thread >= 0) & ~where.is_gpu & have)
 
     @cached_property
     def _idle_streams(self) -> BoolArray:

@@ -18,7 +18,7 @@ from chathpc.profile.merge import merge
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from tests.diagnosis.parts import function, libc, main, mpi, ranks, thread
-from tests.profile.build import Amount, Node, build, call, entry, line, node, placeholder
+from tests.profile.build import Amount, Node, build, call, entry, kernel, line, node, placeholder
 
 MPI = "/usr/lib/libopen-pal.so.40"
 CUDA = "/usr/lib/libcuda.so.1"
@@ -94,6 +94,15 @@ def test_what_the_programs_thread_does_before_its_first_function_belongs_to_the_
 def test_a_cpu_clock_sees_nothing_of_threads_that_never_work_and_they_are_not_counted() -> None:
     profile = build(main(line("app.c:2", time=(3.0, None, 2.0, None))), locations=ranks(2, threads=2))
     assert profile.shape == "2 ranks"
+
+
+def test_threads_of_which_several_launch_are_counted_without_the_one_that_has_nothing() -> None:
+    def launching(*seconds: float | None) -> Profile:
+        times = kernel("k", values={"gpu.time": seconds})
+        return build(main(times), locations=ranks(1, threads=len(seconds)))
+
+    assert launching(2.0, None, 1.0).shape == "1 rank × 2 threads"
+    assert launching(2.0, None, None).shape == "1 rank × 3 threads"
 
 
 def test_a_rank_without_time_is_still_a_rank() -> None:
