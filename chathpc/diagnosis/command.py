@@ -61,7 +61,7 @@ _SAMPLED, _MEASURED = re.compile(r"hpcrun -e REALTIME(@\d+)? -t (?=\S)"), "chath
 _COUNTED = re.compile(
     r"\bperf c2c|\bperf (stat|record) .*-e \S*(cycles|instructions|branches|cache|-loads?\b|-misses)|hpcrun .*-e (cycles|PAPI_)|likwid-perfctr"
 )
-_ALL_CORES = "-C 0-7"  #: of likwid, on a machine of which nothing is known
+_ALL_CORES = "-C 0-7"  #: of likwid, where neither the cores nor the threads are known
 _ELSEWHERE = "Needs a machine with hardware counters, this one has none."
 _LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
 
@@ -148,8 +148,9 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
             " (",
             f"{words.removesuffix(')')} The number of threads is set at {program.chosen}: change it there.)".lstrip(),
         )
-    if cores := processors(profile):
-        commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}")
+    numbered = profile.where.thread.max(initial=-1) >= 0
+    if cores := processors(profile) or (profile.counts.threads if numbered else 0):
+        commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}" if cores > 1 else "-C 0")
     return "; ".join(program.put(each, shown) for each in commands.split("; ")) + gap + named(profile, words)
 
 

@@ -22,6 +22,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.run import told_command
 from chathpc.profile.source_text import SourceExcerpt
 from tests.diagnosis.documented import TOOLS, is_command, wrong
+from tests.diagnosis.parts import ranks
 from tests.diagnosis.timelines import api, kernel, recorded
 from tests.profile.build import build, call, line
 
@@ -283,6 +284,12 @@ def test_cores_of_a_command_are_those_of_the_machine() -> None:
         filled(replace(run_as("./heat"), hardware={"processors": "²"}), command)
         == "likwid-perfctr -C 0-7 -g MEM ./heat"
     )
+
+
+def test_cores_of_a_command_are_as_many_as_threads_where_the_machine_is_not_known() -> None:
+    command = "likwid-perfctr -C 0-7 -g MEM ./app"
+    assert filled(replace(run_as("./heat"), where=ranks(1, 1)), command) == "likwid-perfctr -C 0 -g MEM ./heat"
+    assert filled(replace(run_as("./heat"), where=ranks(1, 4)), command) == "likwid-perfctr -C 0-3 -g MEM ./heat"
 
 
 def test_who_has_hpctoolkit_is_told_its_command() -> None:
