@@ -34,7 +34,7 @@ def to_graphframe(profile: Profile) -> hatchet.GraphFrame:
 
     Columns: name, type (the text of the NodeKind), file, line, module, relation, offset where the profile has it, and
     for every metric with values `<id>` (exclusive) and `<id> (inc)`. Values are in the metric's unit, NaN where a node
-    was not measured. Units and names of the metrics are in `metadata["chathpc"]`. hatchet numbers nodes in the order of
+    was not measured or is left out (helper threads). Units and names of the metrics are in `metadata["chathpc"]`. hatchet numbers nodes in the order of
     a traversal that sorts siblings by frame, and so does this.
     """
     import pandas as pd

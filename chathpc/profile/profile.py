@@ -314,7 +314,11 @@ class Profile:
         return callgraph(self, self._metric_or_time(metric))
 
     def graphframe(self) -> hatchet.GraphFrame:
-        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id (inc)`."""
+        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id (inc)`.
+
+        Values are added up over ranks and threads: `locations` and `values.per_location` tell these apart. What is left out, such as
+        helper threads, is NaN; `everything.graphframe()` has it.
+        """
         from chathpc.profile.hatchet_bridge import to_graphframe
 
         return to_graphframe(self)
