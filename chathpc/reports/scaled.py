@@ -204,9 +204,8 @@ def _findings(page: Blocks, record: Scaling) -> None:
 
 def _ranked(page: Page, record: Scaling, shown: Sequence[tuple[FindingRecord, str, str]]) -> None:
     for number, (finding, share, sentence) in enumerate(shown, 1):
-        place = finding.where
-        line = f":{place.line}" if place.line else ""
-        where = f"  {page.style.shorten_path(place.file, 40)}{line}" if place.file else ""
+        place = page.style.shorten(wording.place(finding.where), 40)
+        where = f"  {place}" if place else ""
         name = page.style.shorten(finding.name, page.style.width - 16 - len(where))
         page.row(Text.assemble((f"{number:>2}. {share:>7}  ", "bold"), (name, "cyan"), (page.style.fit(where), "dim")))
         page.paragraph(sentence, indent=INDENT + 11)
@@ -220,7 +219,9 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
     cells = [cell(each, record.unit) for each in finding.costs]
     costs = " → ".join(cells if len(cells) <= 5 else [*cells[:2], "…", *cells[-2:]])
     unit = "" if record.unit == "s" else f" {record.unit}"
-    law = f" ({finding.law.text})" if finding.law is not None and finding.law.curve else ""
+    # A law without the parameter is the mean of the costs.
+    found = finding.law.text if finding.law is not None and finding.law.curve else ""
+    law = f" (law: {found})" if record.parameter in found else ""
     why = finding.why[0].upper() + finding.why[1:]
     return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{unit}{law}."
 
