@@ -57,8 +57,10 @@ def _json(profile: Profile) -> str:
     from dataclasses import asdict
 
     from chathpc.diagnosis.command import filled
+    from chathpc.diagnosis.facts import Facts
     from chathpc.profile.run import run_facts
 
+    facts = Facts(profile)
     metrics = [
         {
             "id": metric.id,
@@ -75,7 +77,7 @@ def _json(profile: Profile) -> str:
         "format": profile.format,
         "contexts": len(profile.tree),
         "shape": profile.shape,
-        "run": asdict(run_facts(profile)),
+        "run": asdict(run_facts(profile, facts.samples if facts.has_host_time else None)),
         "metrics": metrics,
         "locations": {"count": len(profile.where), "time": _spread(profile)},
         "caveats": list(profile.caveats),
@@ -99,10 +101,15 @@ def _text(profile: Profile, style: Style) -> str:
     page.blank()
     rows = []
     time = profile.time.id if profile.time is not None else ""
-    for metric in sorted(profile.metrics.values(), key=lambda one: (one.id != time, not one.has_values, one.id)):
-        total = numbers.quantity(profile.total(metric.id), metric.unit.value) if metric.has_values else "no values"
+    shown = [one for one in profile.metrics.values() if not one.hidden]
+    for metric in sorted((one for one in shown if one.has_values), key=lambda one: (one.id != time, one.id)):
+        total = numbers.quantity(profile.total(metric.id), metric.unit.value)
         rows.append((metric.id, metric.source_name, metric.unit.value, total))
     page.table(("metric", "name in the source", "unit", "total"), rows, right="total")
+    empty = sorted(one.id for one in shown if not one.has_values)
+    if empty:
+        page.blank()
+        page.paragraph(", ".join(empty), label="No values")
     spread = _spread(profile)
     if spread is not None and profile.time is not None:
         page.heading("Locations")

@@ -16,12 +16,15 @@ import pytest
 import chathpc
 from chathpc.commands.output import style_for
 from chathpc.commands.progress import Progress
+from chathpc.diagnosis.facts import Facts
 from chathpc.fix.recipes.exact import exact_changes
+from chathpc.pipeline import explain
 from chathpc.profile.profile import Profile
 from chathpc.report import Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result
+from tests.diagnosis.parts import wall
 from tests.llm import fault_server as fs
 from tests.profile.build import build, call
 from tests.reports.sample import sample
@@ -215,14 +218,22 @@ def test_metrics_lists_ids_names_units_and_totals(run: Run, calls: Calls) -> Non
     assert content["locations"] == {"count": 1, "time": {"count": 1, "min": 10.05, "mean": 10.05, "max": 10.05}}
 
 
+def test_metrics_has_as_many_samples_as_a_report(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    profile = wall(small_profile())
+    monkeypatch.setattr(chathpc, "load", lambda *_: profile, raising=False)
+    found = json.loads(run("metrics", "db", "--format", "json").out)["run"]["samples"]
+    assert found == explain(profile, llm="none").profile.run.samples == round(Facts(profile).samples)
+
+
 def test_metrics_lists_the_time_first_and_what_has_no_values_last(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     node = build(call("main", time=1.0))
     kept = node.metrics["cpu.time"]
-    more = {name: replace(kept, id=name, has_values=name == "a") for name in ("b", "a")}
+    more = {name: replace(kept, id=name, has_values=name != "b", hidden=name == "c") for name in "cba"}
     monkeypatch.setattr(chathpc, "load", lambda *_: replace(node, metrics={**more, **node.metrics}), raising=False)
     monkeypatch.setattr(Profile, "total", lambda *_: 1.0)
     listed = [line.split()[0] for line in run("metrics", "db").out.splitlines() if line.strip()]
-    assert listed[listed.index("metric") + 1 :][:3] == ["cpu.time", "a", "b"]
+    assert listed[listed.index("metric") + 1 :][:3] == ["cpu.time", "a", "No"]
+    assert "No values  b" in run("metrics", "db").out
 
 
 def test_metrics_says_what_the_data_cannot_tell(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
