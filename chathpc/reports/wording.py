@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import ndiff
 
 from chathpc.diagnosis.catalogue import ids
-from chathpc.diagnosis.phrasing import meaning
+from chathpc.diagnosis.phrasing import LARGE, meaning
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.run import run_words
@@ -39,8 +39,6 @@ _ZEROS = re.compile(r"\.0+(?= )")
 _TOKEN = re.compile(r"\w+\([^()]{0,24}\)|\w+|\s+|.")
 #: A smaller share is not what a finding is about (a leak costs no time).
 _WORTH_TELLING = 0.01
-#: A bound above this says no more than that nearly all of the time is there.
-_LARGE = 10.0
 #: From this part on a part is the whole.
 _ALL = 0.995
 #: Confidence (a probability) from which a finding is called so.
@@ -225,7 +223,7 @@ def _with_calls(finding: FindingRecord) -> str:
 
 def _bounded(bound: float) -> str:
     """Larger bounds say no more than that nearly all of the time is there."""
-    return f"at most {numbers.speedup(bound)} overall" if bound <= _LARGE else "nearly all of the time could go"
+    return f"at most {numbers.speedup(bound)} overall" if bound <= LARGE else "nearly all of the time could go"
 
 
 def certainty(finding: FindingRecord) -> str:

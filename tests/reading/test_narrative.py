@@ -137,4 +137,8 @@ def test_the_gain_is_told_as_a_factor_of_the_run() -> None:
         gain_sentence(replace(found, speedup_bound=2.5))
         == "Without this problem, the run could be at most 2.50x as fast."
     )
+    # The gain beside it says the same of a bound that is no number to expect.
+    assert (
+        gain_sentence(replace(found, speedup_bound=991.0)) == "Without this problem, nearly all of the time could go."
+    )
     assert gain_sentence(replace(found, typical_gain=None)) is None
