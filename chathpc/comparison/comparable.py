@@ -101,6 +101,9 @@ def launches_differ(profiles: Sequence[Profile], metrics: Sequence[Metric]) -> b
 def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequence[Metric]) -> list[str]:
     """What a reader should know before a comparison is believed."""
     notes = []
+    read = [{source.path.resolve() for profile in side for source in profile.sources} for side in (before, after)]
+    if read[0] and read[0] == read[1]:
+        notes.append("Both sides are the same profile.")
     if _differ(before, after, tool_of):
         notes.append(
             f"{_all(before, tool_of)} measured before, {_all(after, tool_of)} after: what the tools themselves cost, and how they "

@@ -332,7 +332,11 @@ def noise(sides: Sides, doubted: float | None) -> str:
     if kind == NoiseKind.SAMPLING:
         counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
         assumed = numbers.percent(threshold("assumed_difference"))
-        wall = f" Of the wall-clock time {assumed} is assumed." if sides.decisive_kind == NoiseKind.ASSUMED else ""
+        wall = (
+            f" For the wall-clock time {assumed} of run-to-run variation is assumed."
+            if sides.decisive_kind == NoiseKind.ASSUMED
+            else ""
+        )
         return (
             f"± is the error of counting {counted} samples ({level}).{wall} One run per side cannot show how much runs vary: "
             "give several with --before and --after."

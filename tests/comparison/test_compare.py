@@ -371,7 +371,7 @@ def test_threads_without_a_core_are_told() -> None:
     assert compared(quiet, program(9.0, 3.0)).headline.startswith("The run takes 9.00 times as long")  # 6 s at least
     assert found.elapsed.error == pytest.approx(0.1 * 4.0)  # what is assumed: no samples tell of the 3 s
     assert found.noise is not None
-    assert "Of the wall-clock time 10.0 % is assumed." in found.noise.statement
+    assert "For the wall-clock time 10.0 % of run-to-run variation is assumed." in found.noise.statement
     (note,) = found.notes
     assert note.startswith("Threads that could run had no core for 10.0 ms before and 3.00 s after")
     assert "The verdict is about wall-clock time, which such waits make longer" in note
@@ -389,6 +389,14 @@ def test_a_share_is_at_the_line_of_the_side_that_has_more_of_it() -> None:
     slow, quick = program(7, 9.0), program(9, 1.0)
     spots = [words.spot(compared(*sides).shares[0]) for sides in ((slow, quick), (quick, slow))]
     assert [spot.line if spot else 0 for spot in spots] == [7, 7]
+
+
+def test_a_profile_compared_with_itself_is_remarked_on(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_text(collapsed([(("main", "solve"), 100)]))
+    same, other = (chathpc.diff(tmp_path / "a.txt", tmp_path / name).notes for name in ("a.txt", "b.txt"))
+    assert "Both sides are the same profile." in same
+    assert "Both sides are the same profile." not in other
 
 
 def test_arguments_that_differ_are_told() -> None:
