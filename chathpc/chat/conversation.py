@@ -110,10 +110,11 @@ class Conversation:
     def _worded(self, result: Result) -> Result:
         """What a tool said with the name that people give the time; a model is given ids, which tools take."""
         time = self.session.measured.metrics.get(TIME)
-        if time is None:
+        if time is None or time.title == TIME:
             return result
         columns = (replace(each, title=_ID.sub(time.title, each.title)) for each in result.columns)
-        return replace(result, text=_ID.sub(time.title, result.text), columns=tuple(columns))
+        first = re.sub(rf"(^|\. ){_ID.pattern}", rf"\g<1>{time.title[0].upper()}{time.title[1:]}", result.text)
+        return replace(result, text=_ID.sub(time.title, first), columns=tuple(columns))
 
     def _clock(self, question: str) -> str:
         """That the time is by another clock than the one asked for, as a sentence."""

@@ -74,6 +74,9 @@ def test_time_is_named_by_its_clock_and_cpu_time_is_not_claimed_of_a_wall_clock(
     assert "cpu.time" not in answer.text
     assert answer.note == "CPU time was not measured: this is wall-clock time, waiting included."
     assert Conversation(session).ask("how much time does solve take?").note == ""
+    assert ". Wall-clock time is that of solve" in Conversation(session).ask("who calls solve?").text
+    below = Conversation(session).ask("which function has the largest inclusive time under main?")
+    assert (below.steps[0].tool, below.steps[0].arguments["name"]) == ("callees", "main")
 
 
 def test_a_small_models_sentences_are_kept_where_they_tell_a_fact(session: Session) -> None:
