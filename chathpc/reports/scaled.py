@@ -221,7 +221,7 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
     unit = "" if record.unit == "s" else f" {record.unit}"
     # A law without the parameter is the mean of the costs.
     found = finding.law.text if finding.law is not None and finding.law.curve else ""
-    law = f" (law: {found})" if record.parameter in found else ""
+    law = f" ({found})" if record.parameter in found else ""
     why = finding.why[0].upper() + finding.why[1:]
     return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{unit}{law}."
 

@@ -49,7 +49,7 @@ def test_what_grows_faster_than_the_problem_is_named_and_predicted(run: Run) -> 
     text = run("scale", "runs", "--at", "n=6400", "-q")
     assert "GROWS pairs grows as n^2.0 (2.0 to 2.0); at n = 1,600" in flat(text.out)
     assert len(text.out.splitlines()) <= 40
-    assert f"(law: {first['law']['text']})." in flat(text.out)
+    assert f"({first['law']['text']})." in flat(text.out)
     first["law"]["text"] = "3.51"  # the same at all scales, which the costs show
     assert findings(Scaling.model_validate(found))[0][2].endswith(" → 6,400 samples.")
     assert run("scale", "runs", "--at", "n=6400", "--format", "markdown", "-q").code == 0
