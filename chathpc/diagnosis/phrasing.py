@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.records import Finding
 from chathpc.profile import numbers
 
 #: How the sentence on a gain begins.
 GAIN = "Without this problem"
-#: A bound above this says no more than that nearly all of the time is there.
-LARGE = 10.0
 
 _EXAMPLES = re.compile(r" \([^()]*\)")
 
@@ -29,7 +27,7 @@ def gain_sentence(finding: Finding) -> str | None:
     """What could be won: at most, where the catalogue says what a repair can remove, else what measured repairs gave; None where neither is
     known.
     """
-    if finding.speedup_bound is not None and finding.speedup_bound > LARGE:
+    if finding.speedup_bound is not None and finding.speedup_bound > common()["largest_bound"].value:
         return f"{GAIN}, nearly all of the time could go."
     if finding.speedup_bound is not None:
         return f"{GAIN}, the run could be at most {numbers.speedup(finding.speedup_bound)} as fast."

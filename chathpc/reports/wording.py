@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from difflib import ndiff
 
-from chathpc.diagnosis.catalogue import ids
-from chathpc.diagnosis.phrasing import LARGE, meaning
+from chathpc.diagnosis.catalogue import common, ids
+from chathpc.diagnosis.phrasing import meaning
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import is_launcher, kernel_title
 from chathpc.profile.run import run_words
@@ -223,7 +223,8 @@ def _with_calls(finding: FindingRecord) -> str:
 
 def _bounded(bound: float) -> str:
     """Larger bounds say no more than that nearly all of the time is there."""
-    return f"at most {numbers.speedup(bound)} overall" if bound <= LARGE else "nearly all of the time could go"
+    small = bound <= common()["largest_bound"].value
+    return f"at most {numbers.speedup(bound)} overall" if small else "nearly all of the time could go"
 
 
 def certainty(finding: FindingRecord) -> str:

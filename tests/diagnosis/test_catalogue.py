@@ -239,6 +239,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "sass_reach_short": (128, "instructions"),
         "sass_reach_long": (1024, "instructions"),
         "sigma": (3, "standard deviations"),
+        "largest_bound": (10, "ratio"),
         "bound_sigma": (2, "standard deviations"),
         "verdict_weight": (0.05, "share"),
         "healthy_waiting": (0.1, "share"),
