@@ -136,7 +136,7 @@ def test_the_way_to_a_change_is_prose_with_its_names_as_code_and_small_times_hav
     )
     found = chathpc.diff(wall(one), wall(other))
     text = diff_renderers()["markdown"](found, Style())
-    assert "| 170.0 ms | 8.3 ms | `f`, below `<program root>` \\> `main` \\> `<gpu copyin>` |" in text
+    assert "| 170.0 ms | 8.3 ms | `f`, below `<program root>` \\> `main` \\> `copies to the device` |" in text
     assert "below <program root> > main" in text_of(found)
 
 
