@@ -23,8 +23,9 @@ _BETWEEN = frozenset(
 )
 #: Roots of words that say where or how something is measured, not what: alone they name no metric, beside others they count so much.
 _COMMON = frozenset(
-    _WORD.findall(
-        "tim count numb total cpu gpu host devic io i o mpi kernel run rank thread function proces sampl second valu mean memor limit cor"
+    root(word)
+    for word in _WORD.findall(
+        "time count number total cpu gpu host device io i o mpi kernel run rank thread function process sample second value mean memory limit core"
     )
 )
 _LITTLE = 0.3
@@ -117,7 +118,7 @@ def _with(session: Session, wanted: frozenset[str], lowest: float = _LEAST) -> l
     found = [each for each in found if not each[1].hidden] or found
     least = max(lowest, _ALSO * max((near for near, _ in found), default=0.0))
     # Of memory one asks how many bytes, not how often or how long.
-    found.sort(key=lambda pair: ("memor" in wanted and pair[1].unit != Unit.BYTES, -pair[0]))
+    found.sort(key=lambda pair: (root("memory") in wanted and pair[1].unit != Unit.BYTES, -pair[0]))
     return [metric for near, metric in found if near >= least]
 
 

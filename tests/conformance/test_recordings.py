@@ -21,7 +21,7 @@ APPS = sorted(DATA.glob("apps/*/database"))
 #: Of the generated profiles of the held-out half one in eight, by the digits of its name: all of them take minutes.
 GENERATED = [case for case in cases() if case.split == "held-out" and int(case.name[1:], 16) % 8 == 0]
 #: Answers of each recording: a set's cases without those that nobody is asked about, since there is too little data.
-ANSWERS = {"planted.jsonl": 43, "apps.jsonl": 10, "generated-held-out.jsonl": 108}
+ANSWERS = {"planted.jsonl": 43, "apps.jsonl": 11, "generated-held-out.jsonl": 108}
 RENEW = "chathpc bench diagnosis SET --llm openai:MODEL --record FILE"
 
 

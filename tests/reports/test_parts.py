@@ -212,7 +212,7 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
         ("starting_the_communicator_MPI", 18, "starting_the_…_MPI"),
         ("sendReceiveParallelHaloExchange", 26, "sendReceive…HaloExchange"),
         ("starting and ending MPI", 20, "starting …ending MPI"),
-        ("memory allocation", 16, "memor…allocation"),
+        ("kernel allocation", 16, "kerne…allocation"),
         ("Memcpy HtoD (Pinned -> Device)", 20, "Memcpy HtoD (…)"),
         ("void saxpy<float>(int, float*)", 12, "saxpy<…>(…)"),
         ("<unnamed>::fused_g0(<unnamed>::Tensor<int>)", 20, "…::fused_g0(…)"),
