@@ -244,17 +244,14 @@ class Compiled:
         bad = [unit for unit in self.units.values() if unit.optimised is False]
         if not bad:
             return np.zeros(len(tree), dtype=bool), ()
-        site = facts.activities.site
         named = FileIndex(unit.file for unit in self.units.values() if unit.file)
         files = np.zeros(len(tree.files) + 1, dtype=bool)
-        said: dict[CompiledUnit, float] = {}
-        file = np.where(site >= 0, tree.file[np.maximum(site, 0)], -1)
-        time = np.bincount(file + 1, weights=facts.of(Activity.COMPUTE), minlength=len(tree.files) + 1)[1:]
-        for number, path in enumerate(tree.files):
-            units = [self.units[name] for name in named.find(path)]
+        said: dict[CompiledUnit, None] = {}
+        for number in np.argsort(-facts.computing_by_file, kind="stable").tolist():
+            units = [self.units[name] for name in named.find(tree.files[number])]
             if units and all(unit.optimised is False for unit in units):
                 files[number] = True
-                said.update({unit: max(said.get(unit, 0.0), float(time[number])) for unit in units})
+                said.update(dict.fromkeys(units))
         if (
             not said
             and "" in self.units
@@ -262,8 +259,8 @@ class Compiled:
             and all(unit.optimised is False for unit in self.units.values())
         ):
             files[:-1] = True
-            said[self.units[""]] = 0.0
-        return files[file], tuple(sorted(said, key=lambda unit: -said[unit]))
+            said[self.units[""]] = None
+        return files[facts.site_file], tuple(said)
 
 
 def resources_of(build: Build, kernel: str, capability: str) -> KernelResources | None:

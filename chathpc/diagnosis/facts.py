@@ -296,6 +296,18 @@ class Facts:
         """`readable_function`, but of procedures of several modules with the same name, which their modules tell apart."""
         return self._told_apart.get(name) or readable_function(name)
 
+    @cached_property
+    def site_file(self) -> IntArray:
+        """File of the program's line that each node counts for; −1 where it is not known."""
+        site = self.activities.site
+        return np.where(site >= 0, self.profile.tree.file[site], np.int32(-1))
+
+    @cached_property
+    def computing_by_file(self) -> FloatArray:
+        """Time of computing by file of the program's lines."""
+        computing, files = self.of(Activity.COMPUTE), len(self.profile.tree.files)
+        return np.bincount(self.site_file + 1, weights=computing, minlength=files + 1)[1:].astype(np.float64)
+
     def by_function(self, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """`weight` (exclusive, per node) added up by function of the program: (numbers of names, sums), largest first."""
         counted = (self.caller_label >= 0) & (weight > 0)

@@ -72,10 +72,8 @@ def remarks(facts: Facts) -> Lack | None:
     """Nothing that a compiler says of loops or calls; interpreted code has no compiler to say any."""
     if (facts.profile.build is not None and facts.profile.build.records) or _is_interpreted(facts):
         return None
-    files, site = facts.profile.tree.files, facts.activities.site
-    number = np.where(site >= 0, facts.profile.tree.file[np.maximum(site, 0)], -1)
     # A compiler has nothing to say of waiting.
-    sums = np.bincount(number + 1, weights=facts.of(Activity.COMPUTE), minlength=len(files) + 1)[1:]
+    files, sums = facts.profile.tree.files, facts.computing_by_file
     hot = (PurePath(files[each]) for each in np.argsort(-sums, kind="stable").tolist() if sums[each] > 0)
     file = next((each for each in hot if each.suffix not in _HEADERS and language_of(each.name) in _COMPILERS), _ANY)
     compiler = _COMPILERS[language_of(file.name)]
