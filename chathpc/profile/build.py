@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,6 @@ _LAST_LINE = 2**31 - 1
 
 #: Kind, name, file, line, load module, offset, and what tells it from an equal one.
 Frame = tuple[int, str, str, int, str, int, int]
-
-
 #: A tree with fewer nodes for each of its levels is gone through node by node (measured: 0.3 µs a node against 20 µs a level).
 _NARROW = 64
 Int64Array = NDArray[np.int64]
@@ -105,22 +103,15 @@ def _level_starts(parent: Int64Array) -> list[int]:
     return starts
 
 
-def _doubled(parent: IntArray) -> Iterator[tuple[NDArray[np.intp], IntArray]]:
-    """Nodes and their ancestors 1, 2, 4, … levels above them, as far as they have some."""
-    pointer = parent.copy()
-    inner = np.flatnonzero(pointer >= 0)
-    while len(inner):
-        above = pointer[inner]
-        yield inner, above
-        pointer[inner] = above = pointer[above]
-        inner = inner[above >= 0]
-
-
 def sum_along_path(parent: IntArray, values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Sum of `values` (modulo 2^64) over each node and its ancestors."""
-    total = values.copy()
-    for inner, above in _doubled(parent):
+    total, pointer = values.copy(), parent.copy()
+    inner = np.flatnonzero(pointer >= 0)
+    while len(inner):  # of ancestors 1, 2, 4, … levels above
+        above = pointer[inner]
         total[inner] += total[above]
+        pointer[inner] = above = pointer[above]
+        inner = inner[above >= 0]
     return total
 
 
