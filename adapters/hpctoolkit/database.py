@@ -27,7 +27,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.source_text import copied
-from chathpc.profile.stalls import of_samples
+from chathpc.profile.stalls import sampling_caveat
 from chathpc.profile.timeline import Timeline
 from chathpc.profile.tree import NodeKind
 
@@ -100,7 +100,7 @@ def read(path: Path) -> Profile:
         caveats.append(
             "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
         )
-    caveats += of_samples(name for name, metric in table.items() if metric.has_values)
+    caveats += sampling_caveat(name for name, metric in table.items() if metric.has_values)
     version = f"4.{meta.file.minor}"
     told = meta.description and not meta.description.startswith("TODO")
     samples, seconds = _traced(path, caveats)

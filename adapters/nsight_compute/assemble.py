@@ -22,7 +22,7 @@ from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.remark import Device, Remark
 from chathpc.profile.source_text import held
-from chathpc.profile.stalls import of_samples
+from chathpc.profile.stalls import sampling_caveat
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray, NodeKind
 
@@ -124,7 +124,7 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
             "Launches of one kernel with the same grid, block and shared memory are merged; their counters are "
             "time-weighted averages."
         )
-    yield from of_samples(metrics)
+    yield from sampling_caveat(metrics)
     if exported:
         yield "Read from an export: values are rounded as printed, and there is no per-instruction data."
 

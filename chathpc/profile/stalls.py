@@ -64,7 +64,7 @@ def samples_of(kind: str) -> tuple[str, ...]:
     return (*sampled(*WAITING[kind]), *(("gpu.stall.any-memory",) if kind == "memory" else ()))
 
 
-def of_samples(metrics: Iterable[str]) -> tuple[str, ...]:
-    """What a reader has to know of reasons that were sampled, if some of these metrics are; as a caveat."""
-    sampled = any(name.startswith("gpu.stall.") for name in metrics)
-    return ("Stall samples come from PC sampling: their shares are not shares of a kernel's time.",) if sampled else ()
+def sampling_caveat(metrics: Iterable[str]) -> tuple[str, ...]:
+    """What a reader has to know where some of the metrics are samples of reasons."""
+    told = "Stall samples come from PC sampling: their shares are not shares of a kernel's time."
+    return (told,) if any(name.startswith("gpu.stall.") for name in metrics) else ()
