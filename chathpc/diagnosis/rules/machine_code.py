@@ -50,7 +50,7 @@ def with_machine_code(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
 def _of_code(facts: Facts, code: SampledCode, mine: BoolArray, drafts: Sequence[Draft]) -> Iterator[Draft]:
     loop, hot = hottest_loop(code), Hot(facts)
     place = facts.hot_place(np.where(mine, facts.time, 0.0))
-    if loop is None or place is None or hot.fits_cache or _is_explained(drafts, place.place):
+    if loop is None or place is None or hot.in_cache or _is_explained(drafts, place.place):
         return
     if hot.few_misses(mine) or hot.many_instructions(mine):
         return

@@ -438,7 +438,7 @@ def _is_refuted(hot: Hot, line: HotLine, sign: Sign) -> bool:
     suggests: what was measured wins.
     """
     where = line.file, sign.first, sign.last
-    if sign.cause == "memory-bandwidth" and hot.fits_cache:
+    if sign.cause == "memory-bandwidth" and hot.in_cache:
         return True
     waits = bool(sign.memory) or sign.cause in ("memory-latency", "memory-bandwidth")
     return waits and ((bool(sign.memory) and hot.has_few_misses(*where)) or hot.computes(*where))

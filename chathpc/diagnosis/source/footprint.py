@@ -39,8 +39,9 @@ def weighed(sign: Sign, function: Function, file: SourceFile, held: float | None
         return sign
     size = footprint(sign.memory, function, file)
     if size is None:
-        held_all = f"The whole run held {numbers.size(held or 0)} at most, {_MAY_HOLD}"
-        return replace(sign, against=(held_all if held else _UNKNOWN[0], *_UNKNOWN[1:], *sign.against))
+        size_unknown, chain = _UNKNOWN
+        size_doubt = f"The whole run held {numbers.size(held)} at most, {_MAY_HOLD}" if held else size_unknown
+        return replace(sign, against=(size_doubt, chain, *sign.against))
     if size <= CACHE:
         return None
     if size >= LARGE:

@@ -192,11 +192,6 @@ class Hot:
         whole = None if held is None else held * max(self.facts.rank_count, 1)
         return whole if whole is not None and cache is not None and whole <= cache else None
 
-    @property
-    def fits_cache(self) -> bool:
-        """True if they fit there."""
-        return self.in_cache is not None
-
     @cached_property
     def _kernel(self) -> Int64Array:
         """Contexts that stand for time in the kernel somewhere behind a sample, where the profile tells it."""
