@@ -24,7 +24,7 @@ from chathpc.diagnosis.critical_path import (
 )
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Bound, Fact, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
@@ -289,7 +289,7 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
     told, played = messages.communication, messages.played
     steps = path(told, played)
     found = described(messages.work, told.member, steps)
-    names = [*map(readable_function, facts.label_names), _OTHERS[_OTHER]]
+    names = [*map(facts.readable, facts.label_names), _OTHERS[_OTHER]]
     how = (
         f"longest chain over {len(told.messages):,} messages and {len(told.collectives):,} collectives, if none took any time; "
         "backwards from the rank that ends last to what it waited for"

@@ -7,6 +7,7 @@ import pytest
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.flat_profile import flat_profile
+from chathpc.diagnosis.rules.openmp import _holder
 from tests.diagnosis.kernels import one, report
 from tests.diagnosis.parts import function, main, ranks
 from tests.profile.build import build, call, entry, line, placeholder
@@ -71,3 +72,10 @@ def test_procedures_of_several_modules_with_one_name_are_told_apart() -> None:
     first = diagnose(profile).findings[0]
     assert (first.where.function, first.share) == ("conv%step", pytest.approx(0.8))
     assert readable_function("conv%step") == "step"
+
+
+def test_regions_of_procedures_with_one_name_are_told_apart() -> None:
+    names = ("__conv_MOD_step._omp_fn.0", "__dense_MOD_step._omp_fn.0")
+    profile = build(main(*(function(name, time=4.0) for name in names)), timed=True)
+    numbers = [profile.tree.names.index(name) for name in names]
+    assert [_holder(Facts(profile), number) for number in numbers] == ["conv%step", "dense%step"]

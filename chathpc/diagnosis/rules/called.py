@@ -14,7 +14,7 @@ from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.catalogue.own import SHARE
 from chathpc.diagnosis.draft import Draft, calling_function, part_of, share_here, time_fact
 from chathpc.diagnosis.fact import Form
-from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray, is_one_of
@@ -97,7 +97,7 @@ def functions(facts: Facts) -> Iterable[Draft]:
         if hot is None:
             continue
         sums = np.bincount(tree.name[outermost], weights=facts.inclusive[outermost])
-        most = readable_function(tree.names[int(np.argmax(sums))])
+        most = facts.readable(tree.names[int(np.argmax(sums))])
         yield Draft(
             cause=entry.id,
             where=hot.place,

@@ -425,9 +425,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
             "functions of one statement that were not inlined",
             "exclusive time of called functions",
             form=Form.MANY,
-            parts=[
-                Part(readable_function(tree.function_name(each)), time, time_unit(facts)) for time, each in found[:3]
-            ],
+            parts=[Part(facts.readable(tree.function_name(each)), time, time_unit(facts)) for time, each in found[:3]],
             where=place,
         ),
         fact(

@@ -28,7 +28,7 @@ from chathpc.diagnosis.draft import (
     time_unit,
 )
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.diagnosis.source.languages import is_python
@@ -228,9 +228,9 @@ def _holder(facts: Facts, name: int) -> str:
     """The function that holds the regions with a name; of a region that instrumentation named the function around it."""
     tree = facts.profile.tree
     if not tree.names[name].startswith(DIRECTIVE):
-        return readable_function(tree.names[name])
+        return facts.readable(tree.names[name])
     caller = int(facts.activities.caller[np.flatnonzero(tree.name == name)[0]])
-    return readable_function(tree.function_name(caller) if caller >= 0 else tree.names[name])
+    return facts.readable(tree.function_name(caller) if caller >= 0 else tree.names[name])
 
 
 def _region_place(facts: Facts, threads: Team, region: int) -> Place:
