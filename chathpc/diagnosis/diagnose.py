@@ -79,16 +79,13 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
     few = ""
-    if (
-        lacking
-        and profile.time is not None
-        and facts.total
-        and not profile.insufficient
-        and (drafts := list(leak(facts)))
-    ):
-        few, lacking = lacking, ""  # a leak was counted, not sampled
-    path = PathFacts() if lacking or few else path_facts(facts)
-    beside = () if lacking or few else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
+    if lacking and profile.time is not None and facts.total and not profile.insufficient:
+        drafts = list(leak(facts))  # which was counted, not sampled
+        if drafts:
+            few, lacking = lacking, ""
+    sparse = bool(lacking or few)
+    path = PathFacts() if sparse else path_facts(facts)
+    beside = () if sparse else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _behind_idle_device(_without_redundant(explained))
@@ -100,7 +97,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
     unjudged = undecided(profile, beside=True) if findings and not lacking else ""
-    notes = tuple(filter(None, (few, *_notes(facts), path.note, unjudged, _all_the_same(profile) if lacking else "")))
+    notes = tuple(filter(None, (few, *_notes(facts), path.note, unjudged, _counted(profile) if lacking else "")))
     verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
     if verdict in (Verdict.HEALTHY, Verdict.HOT_SPOT) and (
         unseen := interpreted(facts, next((each.where.function for each in ranked if each.cause in UNEXPLAINED), None))
@@ -112,7 +109,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         findings=findings,
         evidence=evidence,
         notes=notes,
-        not_collected={**(_again(facts) if lacking or few else {}), **not_collected(profile)},
+        not_collected={**(_again(facts) if sparse else {}), **not_collected(profile)},
         examined=Examined() if lacking else examined(facts),
     )
     if not why:
@@ -436,15 +433,10 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
     else.
     """
     models = models_of(facts, draft.where.file or "")
-    node = draft.where.node
+    node, computes = draft.where.node, entry.id == "hot-compute"
     # A region of a team of one.
-    alone = (
-        entry.id == "hot-compute"
-        and facts.thread_count == 1
-        and node >= 0
-        and is_outlined(facts.profile.tree.function_name(node))
-    )
-    if entry.id == "hot-compute" and (alone or _on_all_threads(facts, draft)):
+    alone = computes and facts.thread_count == 1 and node >= 0 and is_outlined(facts.profile.tree.function_name(node))
+    if computes and (alone or _on_all_threads(facts, draft)):
         models = tuple(each for each in models if each != "openmp")
     if entry.family == "openmp" and "openmp" not in models and not any(map(is_outlined, facts.profile.tree.names)):
         models += ("pthreads",)
@@ -572,7 +564,7 @@ def _failed(profile: Profile) -> str:
     return f"The program failed: it ended with {known.get(int(code), f'status {code}')}. What it would have done after that is not in the profile."
 
 
-def _all_the_same(profile: Profile) -> str:
+def _counted(profile: Profile) -> str:
     """What was counted of memory and files, for which the number of samples does not matter, as a sentence; empty where nothing was."""
     told = [
         f"{metric.description.partition(' (')[0]}: {numbers.quantity(amount, metric.unit.value)}"
