@@ -76,9 +76,8 @@ class _Reading:
     chains: int = 0
     invalid: int = 0
     written: int = 0  #: samples of any kind
-    lost: Counter[str] = field(
-        default_factory=Counter
-    )  #: those that perf could not write, as two kinds of records count them
+    #: Those that perf could not write, as two kinds of records count them.
+    lost: Counter[str] = field(default_factory=Counter)
     without_period: int = 0
     seconds: tuple[float, float] | None = None
     ends: tuple[str, str] = ("", "")  #: the times of the first and the last sample as they were written

@@ -111,11 +111,8 @@ def _told_apart(name: str, same: int, width: int, ellipsis: str) -> str:
         room, tail = width - width // 3, _elide(name[word:], "<({", ellipsis)
         tail = tail if len(tail) <= room else tail[: room - len(ellipsis)] + ellipsis
         own = scopes_of(name[:word])[-1].rpartition(" ")[2]
-        return (
-            f"{own[: max(width - len(tail) - len(ellipsis), 0)]}{ellipsis}{tail}"
-            if word
-            else shorten(name, width, ellipsis=ellipsis)
-        )
+        head = own[: max(width - len(tail) - len(ellipsis), 0)]
+        return f"{head}{ellipsis}{tail}" if word else shorten(name, width, ellipsis=ellipsis)
     begin = max(name.rfind(each, 0, same) for each in " ,<:") + 1
     if (space := _plain_at(name, begin)) in _NAMES_IN_BRACKETS:
         begin += len(space) + 2

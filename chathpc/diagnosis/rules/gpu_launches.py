@@ -101,14 +101,14 @@ def launching(facts: Facts) -> Iterable[Draft]:
     few = launches < limit["few_launches"].value
     if few and in_launches:  # what a launch costs is the context and the code that the first ones load
         entry = cause("gpu-start-up")
-    against = (
-        (
-            f"Only {counted(launches, 'launch')} {'was' if launches == 1 else 'were'} recorded: this is the start of a run, not its steady state.",
+    against: list[str] = []
+    if few:
+        were = "was" if launches == 1 else "were"
+        against.append(
+            f"Only {counted(launches, 'launch')} {were} recorded: this is the start of a run, not its steady state."
         )
-        if few
-        else ()
-    )
-    against = against if queued else (*against, *slowed(timeline))
+    if not queued:
+        against += slowed(timeline)
     idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
     if few and in_launches:
         summary = f"The first launches take {numbers.seconds(in_calls)} to load code and initialise the device; {idle}"
@@ -117,7 +117,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
             f"Kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short compared with the time that the device needs between two of "
             f"them: {idle} although the next ones were launched long before"
         )
-        against = (*against, "Launching is not the bottleneck: the next kernels are already queued.")
+        against.append("Launching is not the bottleneck: the next kernels are already queued.")
     elif gaps.tiny:
         summary = f"Kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
     else:
@@ -132,7 +132,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=signs,
         advice=(_FUSE,) if queued else (),
-        against=against,
+        against=tuple(against),
         samples=0,
     )
 

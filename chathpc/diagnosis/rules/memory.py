@@ -22,13 +22,9 @@ MAYBE_ONCE = "It was not seen inside a loop: it may happen once."
 #: What a fault supplies at least (bytes): no processor has smaller pages.
 _PAGE = 4096
 _NOT_MEASURED = "The cost of a fault is a conservative estimate, not measured here; chathpc measure measures it."
-
-
 #: Go's runtime does not call malloc.
-_GO, _IN_GO = (
-    "runtime.mallocgc",
-    "GODEBUG=gctrace=1 ./app (How often the garbage collector runs, and its share of the time.)",
-)
+_GO = "runtime.mallocgc"
+_IN_GO = "GODEBUG=gctrace=1 ./app (How often the garbage collector runs, and its share of the time.)"
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:

@@ -349,9 +349,7 @@ def _tenths(leads: int | None) -> list[Part]:
 def _leads(facts: Facts, times: Ranks, busiest: int) -> int | None:
     """In how many equal parts of the run the rank that computes most in all does so too; None without a trace of each rank."""
     member = np.full(len(facts.profile.where), -1, dtype=np.int32)
-    at = np.searchsorted(times.ids, facts.ranks)
-    known = (at < len(times.ids)) & (times.ids[np.minimum(at, len(times.ids) - 1)] == facts.ranks)
-    member[facts.locations[known]] = at[known]
+    member[facts.locations] = np.where(facts.ranks < 0, -1, np.searchsorted(times.ids, facts.ranks))
     spent = over_time(facts, member, times.computing, _PARTS)
     return None if spent is None else int((spent.argmax(axis=0) == busiest).sum())
 
