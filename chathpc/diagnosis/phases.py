@@ -19,6 +19,7 @@ from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
+from chathpc.profile import intervals
 from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Times
 from chathpc.profile.timeline import Lane
@@ -130,10 +131,9 @@ def _of_thread(facts: Facts) -> Iterator[Fact]:
 
 def _starts_mpi(facts: Facts, lane: Lane, phases: Phases) -> bool:
     """True if most of the start-up is MPI's own, which says more than who calls for it."""
-    (start, end), node = spans(lane, np.ones(len(facts.profile.tree), dtype=bool))
-    spent = np.where(start < phases.begin, np.minimum(end, phases.begin) - start, 0)
-    of_mpi = facts.activities.of(Activity.MPI_SETUP)[node]
-    return float(spent[of_mpi].sum()) >= common()["most"].value * (phases.begin - phases.first)
+    starting, _ = spans(lane, facts.activities.of(Activity.MPI_SETUP))
+    spent = intervals.length(intervals.clip(starting, phases.first, phases.begin))
+    return spent >= common()["most"].value * (phases.begin - phases.first)
 
 
 def thread_phases(facts: Facts) -> tuple[Lane, Phases] | None:
