@@ -33,7 +33,7 @@ _UNKNOWN = (
 def weighed(sign: Sign, function: Function, file: SourceFile, held: float | None = None) -> Sign | None:
     """A sign of waiting for memory in the light of how much memory it is about; None where that fits into the second-level cache.
 
-    `held`: what a process held at most, where the last-level cache has room for that.
+    `held`: what the whole run held at most, where the last-level cache has room for that.
     """
     if not sign.memory:
         return sign
