@@ -302,7 +302,9 @@ def _by_small_calls(facts: Facts) -> Draft | None:
     if hot is None:
         return None
     place = hot.place
-    expanded = not facts.profile.format.startswith("Nsight Systems")  # whose samples never tell what is inlined
+    few = time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY)
+    # Samples of Nsight Systems never tell what is inlined.
+    known = () if facts.profile.format.startswith("Nsight Systems") else (few,)
     return Draft(
         cause=entry.id,
         where=place,
@@ -318,13 +320,9 @@ def _by_small_calls(facts: Facts) -> Draft | None:
                 form=Form.MANY,
                 parts=[Part(shorten(label_names[name], 40)) for name in names[:3].tolist()],
             ),
-            *(
-                (time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY),)
-                if expanded
-                else ()
-            ),
+            *known,
         ),
-        signs=1 + expanded,
+        signs=1 + len(known),
         replaces=UNEXPLAINED,
     )
 
