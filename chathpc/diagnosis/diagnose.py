@@ -52,7 +52,7 @@ from chathpc.diagnosis.timeline_words import too_little, window_note
 from chathpc.diagnosis.tuned_libraries import for_callers
 from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, is_outlined
+from chathpc.profile.activity import OPENMP, Activity, is_outlined
 from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Aggregation, Unit
 from chathpc.profile.profile import Profile
@@ -505,7 +505,7 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     language = next(filter(None, languages), None) or _by_names(facts.profile.tree)
     models += [str(language)] if language else []
     if facts.profile.time is not None and facts.total:
-        if facts.spent(Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD):
+        if facts.spent(*OPENMP):
             models.append("openmp")
         if facts.spent(Activity.MPI, Activity.MPI_SETUP):
             models.append("mpi")

@@ -15,7 +15,7 @@ from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
 from chathpc.diagnosis.source.languages import is_python
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OPENMP, Activity
 from chathpc.profile.classification import template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Clock
@@ -117,9 +117,8 @@ def threads(facts: Facts) -> Lack | None:
 
 
 def _is_parallel(facts: Facts) -> bool:
-    return facts.spent(
-        Activity.MPI, Activity.MPI_SETUP, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD
-    ) > (common()["hardly_any"].value * facts.total)
+    spent = facts.spent(Activity.MPI, Activity.MPI_SETUP, *OPENMP)
+    return spent > common()["hardly_any"].value * facts.total
 
 
 def timeline(facts: Facts) -> Lack | None:

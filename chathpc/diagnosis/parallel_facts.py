@@ -17,15 +17,14 @@ from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.phases import thread_phases
 from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import GPU_RUNTIME, OPENMP, Activity
 from chathpc.profile.metric import Clock
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
-_OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _WAITING = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 _NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 #: Time of the host that belongs to a device: what is useful then is not the host's to tell.
-_DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API, Activity.GPU)
+_DEVICE = (*GPU_RUNTIME, Activity.GPU)
 #: At most this many of what stands out is named.
 _NAMED = 3
 
@@ -95,19 +94,19 @@ def thread_times(facts: Facts) -> Times | None:
     """Of each thread of an OpenMP process its computing and its total time, time in MPI left out; None without two threads
     of a process that the OpenMP runtime was seen in. Threads of such a process that run as long as the others belong to it.
     """
-    if not facts.spent(*_OPENMP):
+    if not facts.spent(*OPENMP):
         return None
     where, rows, process = facts.profile.where, facts.locations, facts.processes
     total = facts.matrix.sum(axis=1) - facts.matrix[:, _NEITHER].sum(axis=1)
     longest = np.zeros(int(process.max(initial=0)) + 1)
     np.maximum.at(longest, process, total)
     # The busiest thread, and the one that starts the others, may never be seen in the runtime.
-    member = (total >= common()["team_part"].value * longest[process]) | (facts.matrix[:, _OPENMP].sum(axis=1) > 0)
-    member &= (np.bincount(process, weights=facts.matrix[:, _OPENMP].sum(axis=1)) > 0)[process]
+    member = (total >= common()["team_part"].value * longest[process]) | (facts.matrix[:, OPENMP].sum(axis=1) > 0)
+    member &= (np.bincount(process, weights=facts.matrix[:, OPENMP].sum(axis=1)) > 0)[process]
     member &= np.bincount(process[member], minlength=int(process.max(initial=0)) + 1)[process] >= 2
     if not member.any():
         return None
-    lost = facts.matrix[:, (*_OPENMP, *_WAITING, Activity.MPI)].sum(axis=1)
+    lost = facts.matrix[:, (*OPENMP, *_WAITING, Activity.MPI)].sum(axis=1)
     # While one thread of a process is in MPI the others wait for it: that is MPI's loss and not OpenMP's.
     in_mpi = np.zeros(int(process.max()) + 1)
     np.maximum.at(in_mpi, process, facts.matrix[:, Activity.MPI])
@@ -191,7 +190,7 @@ def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Fact, ...]:
         return ()
     group = np.full(len(facts.label_names) + 1, -1, dtype=np.int32)
     group[labels] = np.arange(len(labels))
-    computing = ~facts.activities.of(*_OPENMP, *_WAITING, *_NEITHER, Activity.MPI)
+    computing = ~facts.activities.of(*OPENMP, *_WAITING, *_NEITHER, Activity.MPI)
     times = facts.grouped(np.where(computing, group[facts.caller_label], -1).astype(np.int32), len(labels))
     return tuple(
         _spread(facts, facts.readable(facts.label_names[label]), times[:, i])

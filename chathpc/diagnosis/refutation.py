@@ -12,14 +12,14 @@ from chathpc.diagnosis import lacks
 from chathpc.diagnosis.catalogue import cause, ids
 from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OPENMP, Activity
 
 #: What is measured of calls: the noun that they are told by, what they do, and whether a clock that stands still in waiting sees them.
 _CALLS: Mapping[str, tuple[str, tuple[Activity, ...], bool]] = {
     "allocation": ("Allocating and releasing memory", (Activity.ALLOCATION, Activity.PAGE_FAULT), True),
     "files": ("Input and output", (Activity.IO, Activity.BLOCKED), False),
     "mpi": ("MPI", (Activity.MPI, Activity.MPI_SETUP), False),
-    "openmp": ("The OpenMP runtime", (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD), False),
+    "openmp": ("The OpenMP runtime", OPENMP, False),
 }
 
 

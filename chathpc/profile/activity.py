@@ -36,10 +36,13 @@ class Activity(IntEnum):
     PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
+#: In the OpenMP runtime, and in that of GPUs.
+OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+GPU_RUNTIME = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 #: What a thread may be blocked for; others compute until something else stops them.
 MAY_BLOCK = (
-    Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD, Activity.MPI, Activity.MPI_SETUP, Activity.GPU_SYNC, Activity.GPU_COPY,
-    Activity.GPU_API, Activity.IO, Activity.LOCK, Activity.SLEEP, Activity.JOIN, Activity.HELPER,
+    *OPENMP, Activity.MPI, Activity.MPI_SETUP, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API, Activity.IO,
+    Activity.LOCK, Activity.SLEEP, Activity.JOIN, Activity.HELPER,
 )  # fmt: skip
 #: Each activity as a reader is told it.
 ACTIVITY_WORDS = {

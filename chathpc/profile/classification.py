@@ -18,8 +18,10 @@ from numpy.typing import NDArray
 from chathpc.profile.activity import (
     BLOCKED,
     DIRECTIVE,
+    GPU_RUNTIME,
     KERNEL,
     MAY_BLOCK,
+    OPENMP,
     STARTERS,
     THREAD_STARTERS,
     Activity,
@@ -43,9 +45,6 @@ from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relati
 
 Frames = NDArray[np.uint8]
 
-_OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
-_MPI_FAMILY = (Activity.MPI, Activity.MPI_SETUP)
-_GPU_FAMILY = (Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 #: What threads without any code of the program do for the library that started them.
 _OF_HELPERS = (
     Activity.MPI,
@@ -59,10 +58,10 @@ _OF_HELPERS = (
 #: Activities whose names are a library's even in a file that is not known for one: a PLT stub or an interposed allocator belongs to
 #: the program's file.
 _BY_NAME = (
-    *_OMP_FAMILY,
-    *_MPI_FAMILY,
-    *_GPU_FAMILY,
-    Activity.GPU_LAUNCH,
+    *OPENMP,
+    Activity.MPI,
+    Activity.MPI_SETUP,
+    *GPU_RUNTIME,
     Activity.ALLOCATION,
     Activity.PAGE_FAULT,
 )
@@ -111,7 +110,7 @@ class Activities:
         the compiler made them (perf says of those of C++ no more than the function that they come from).
         """
         above = np.maximum(tree.parent, 0)
-        runtime = (self.call >= 0) & self.of(*_OMP_FAMILY)
+        runtime = (self.call >= 0) & self.of(*OPENMP)
         return np.asarray((tree.kind == NodeKind.FUNCTION) & (self.call < 0) & (tree.parent >= 0) & runtime[above])
 
 
@@ -209,11 +208,8 @@ def _close(tree: CallTree, is_frame: BoolArray, frame: Frames, package: BoolArra
         # Rust compiles its locks, and the atomics in them, into the program.
         (frame == Activity.LOCK, (frame == _USER) & package),
         # Compilers link their own copies of what the C library has into the program, and MPI calls those; a reduction is the program's.
-        (np.isin(frame, _MPI_FAMILY), (frame == _USER) & ~_has_file(tree) & of_c),
-        (
-            is_one_of(frame, (*_GPU_FAMILY, Activity.GPU_LAUNCH)),
-            (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0),
-        ),
+        (is_one_of(frame, (Activity.MPI, Activity.MPI_SETUP)), (frame == _USER) & ~_has_file(tree) & of_c),
+        (is_one_of(frame, GPU_RUNTIME), (frame == _USER) & ~_has_file(tree) & (tree.nearest(device) < 0)),
     ):
         if (closed & is_frame).any():
             frame[(tree.nearest(closed & is_frame) >= 0) & inside & is_frame] = Activity.LIBRARY
@@ -469,7 +465,7 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock
     functions.
     """
-    inside = is_one_of(kind, _OMP_FAMILY)
+    inside = is_one_of(kind, OPENMP)
     if not inside.any():
         return
     telling = is_one_of(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
@@ -479,7 +475,7 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     lock_at = tree.nearest(named_lock)
     locked = inside & (lock_at >= 0) & (call <= lock_at)
     kind[inside] = frame[np.maximum(nearest_frame, 0)][inside]
-    other = inside & ~is_one_of(kind, _OMP_FAMILY)  # sched_yield, futex, syscall, memset below the runtime
+    other = inside & ~is_one_of(kind, OPENMP)  # sched_yield, futex, syscall, memset below the runtime
     kind[other] = Activity.OMP_WAIT
     kind[locked] = Activity.OMP_LOCK
     # Unnamed procedures called directly by code that also enters critical sections.

@@ -16,7 +16,7 @@ from chathpc.diagnosis.draft import Draft, calling_function, part_of, share_here
 from chathpc.diagnosis.fact import Form
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.host_calls import HostCall, classes
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import GPU_RUNTIME, Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray, is_one_of
 
 
@@ -149,7 +149,6 @@ def just_in_time(facts: Facts) -> Iterable[Draft]:
         )
 
 
-RUNTIME = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 #: What a call is for, the cause where that takes long, what the caller does, and such time in words.
 _KINDS = (
     (HostCall.SETUP, "gpu-start-up", "starts the GPU's driver", "starting the GPU's driver"),
@@ -164,7 +163,7 @@ _IN_LOOPS = ("gpu-allocation-in-loop", "gpu-launch-bound")
 
 def host_calls(facts: Facts) -> Iterable[Draft]:
     """Copies, waiting, allocation, launches and the driver's start, each where it takes much of the host's time."""
-    inside = facts.activities.of(*RUNTIME)
+    inside = facts.activities.of(*GPU_RUNTIME)
     if facts.timeline is not None or not inside.any():
         return
     purpose = _purposes(facts)

@@ -12,9 +12,8 @@ from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.rules.called import RUNTIME
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import GPU_RUNTIME, Activity
 from chathpc.profile.tree import NodeKind
 
 
@@ -168,7 +167,7 @@ def idle(facts: Facts) -> Iterable[Draft]:
         return
     wall, known = busy / part, facts.device_work is not None
     # In calls of the runtime the host copies to the device or waits for it: then it is not the host that keeps it idle.
-    own = np.where(facts.activities.of(*RUNTIME), 0.0, facts.time) if facts.has_host_time else np.zeros(0)
+    own = np.where(facts.activities.of(*GPU_RUNTIME), 0.0, facts.time) if facts.has_host_time else np.zeros(0)
     hot = facts.hot_place(own) if own.any() else None
     yield Draft(
         cause=entry.id,
