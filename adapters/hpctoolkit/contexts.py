@@ -20,8 +20,8 @@ from chathpc.adapters.hpctoolkit.structures import (
     CONTEXT_WORDS,
 )
 from chathpc.profile.build import preorder
+from chathpc.profile.tree import Int64Array
 
-Int64Array = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 #: With fewer blocks than this, following records one by one is faster than numpy rounds (measured: 0.3 µs a record

@@ -14,10 +14,9 @@ from chathpc.adapters.hpctoolkit import structures as st
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
 from chathpc.profile.location import Locations
 from chathpc.profile.timeline import Lane, Timeline
+from chathpc.profile.tree import FloatArray, Int64Array
 
 PROFILES, ID_TUPLES = range(2)
-Int64Array = NDArray[np.int64]
-FloatArray = NDArray[np.float64]
 
 #: No count, time or size comes near it; sums of larger values could overflow.
 LARGEST_VALUE = 1e200

@@ -10,7 +10,6 @@ from math import inf, isclose
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import HOST_TIME
@@ -33,8 +32,6 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.compiled import Compiled
     from chathpc.diagnosis.concurrency import Concurrency
     from chathpc.diagnosis.message_facts import MessageFacts
-
-Int64Array = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Metric
 from chathpc.profile.sparse import SparseValues
-from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation, is_one_of
+from chathpc.profile.tree import CallTree, Int64Array, IntArray, NodeKind, Relation, is_one_of
 
 #: Contexts that a profile may have; a limit for hostile files, far beyond what a person's profile has.
 MOST_CONTEXTS = 20_000_000
@@ -23,7 +23,6 @@ _LAST_LINE = 2**31 - 1
 Frame = tuple[int, str, str, int, str, int, int]
 #: A tree with fewer nodes for each of its levels is gone through node by node (measured: 0.3 µs a node against 20 µs a level).
 _NARROW = 64
-Int64Array = NDArray[np.int64]
 
 
 def preorder(parent: IntArray | Int64Array) -> tuple[Int64Array, Int64Array]:

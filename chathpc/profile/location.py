@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from chathpc.profile.tree import BoolArray
-
-Int64Array = NDArray[np.int64]
+from chathpc.profile.tree import BoolArray, Int64Array
 
 #: The parts of a location, outermost first, and what a person calls them.
 LEVELS = {"node": "node", "rank": "rank", "thread": "thread", "gpu_context": "GPU context", "stream": "stream"}

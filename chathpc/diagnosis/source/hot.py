@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.fact import Fact, Kind
-from chathpc.diagnosis.facts import Facts, Int64Array, plain_name
+from chathpc.diagnosis.facts import Facts, plain_name
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.languages import grammar_of, is_python
 from chathpc.diagnosis.source.model import Function
@@ -19,7 +19,7 @@ from chathpc.diagnosis.source.sign import DERIVED, Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.activity import Activity
 from chathpc.profile.run import LAST_CACHE, PEAK_MEMORY, positive
-from chathpc.profile.tree import BoolArray, IntArray, NodeKind, is_one_of
+from chathpc.profile.tree import BoolArray, Int64Array, IntArray, NodeKind, is_one_of
 
 #: So many hot lines are looked at; each has at least this part of the time.
 MOST_PLACES = 40
