@@ -43,14 +43,14 @@ def unseen(facts: Facts) -> list[tuple[int, float, float]]:
 
 def device_work(profile: Profile) -> Intervals | None:
     """When any device worked, by its lanes in a sampled trace, where its operations are exact; None without such lanes."""
-    found = _lanes(profile, np.flatnonzero(profile.where.is_gpu).astype(np.int32)) if profile.where.is_gpu.any() else []
+    found = _lanes(profile, np.flatnonzero(profile.where.is_gpu).astype(np.int32))
     everywhere = np.ones(len(profile.tree), dtype=bool)
     work = intervals.union_of(*(spans(lane, everywhere)[0] for lane in found))
     return work if len(work[0]) else None
 
 
 def _lanes(profile: Profile, locations: IntArray) -> list[Lane]:
-    if profile.read_timeline is no_timeline:
+    if profile.read_timeline is no_timeline or not len(locations):
         return []
     if not is_traced(profile) and (profile.sample_count is None or profile.sample_count > MOST_RECORDED):
         return []

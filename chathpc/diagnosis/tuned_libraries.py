@@ -42,9 +42,8 @@ def is_tuned_kernel(name: str) -> bool:
 
 def for_callers(name: str) -> tuple[str, ...]:
     """What those can do who call a kernel that they did not write; nothing for the program's own, also if a library launches it."""
-    if not is_tuned_kernel(name) and (
-        not _ROUTINE.match(name) or (is_launcher(name) and not _ROUTINE.match(kernel_title(name)))
-    ):
+    routine = _ROUTINE.match(name) and (not is_launcher(name) or _ROUTINE.match(kernel_title(name)))
+    if not (routine or is_tuned_kernel(name)):
         return ()
     return (_BATCH, _SPLIT) if _PRODUCT.search(name) else (_MORE, _FUSE)
 
