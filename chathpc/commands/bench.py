@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -57,7 +57,7 @@ def command() -> None:
     "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases in parallel; distorts times."
 )
 @click.option("--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="CPU time limit per case.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 def diagnosis(
     folders: tuple[Path, ...],
     form: str,
@@ -158,7 +158,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
     show_default=True,
     help="Where results are kept; an interrupted run resumes from there.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 def fixes(
     folders: tuple[Path, ...],
     form: str,
@@ -267,7 +267,7 @@ def fixes(
     "--replay", metavar="FILE", type=click.Path(path_type=Path), help="Replay the answers in FILE; no model is used."
 )
 @_required
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 def predict(
     task: str,
     form: str,

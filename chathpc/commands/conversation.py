@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.output import quiet_option
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.source import source_option
 
@@ -75,7 +76,7 @@ def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(options=options, **given)
 
     for option in (
-        click.option("-q", "--quiet", is_flag=True, help="No progress on stderr."),
+        quiet_option,
         click.option(
             "--budget", metavar="TOKENS", type=click.IntRange(min=0), help="What the model may read and write."
         ),

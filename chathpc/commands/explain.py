@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, style_for, view_option
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for, view_option
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.source import source_option
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")
 @view_option
 @click.option("--show-statements", is_flag=True, help="Print each statement of a model and whether it was kept.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
     paths: tuple[Path, ...],

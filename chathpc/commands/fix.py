@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: next to FOLDER."
 )
 @output_options(FORMATS)
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the whole patch and every change that was tried.")
 def command(
     folder: Path,

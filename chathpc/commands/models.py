@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
+from chathpc.commands.output import quiet_option
 from chathpc.commands.streams import complain
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 @click.option(
     "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its checksum."
 )
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@quiet_option
 def pull(name: str | None, mirror: str | None, file: Path | None, sum_: str | None, quiet: bool) -> None:
     """Fetch the model NAME (without it, the default one) and print its path.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.errors import BudgetSpentError, UsageError
@@ -121,7 +121,7 @@ def _named(context: click.Context, option: click.Parameter, values: tuple[str, .
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--no-sandbox", is_flag=True, help="Run the program's host part with all your rights.")
 @output_options(PREDICTION_FORMATS)
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="All kernels in full.")
 def command(
     program: tuple[Path, ...],

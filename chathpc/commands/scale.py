@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -48,7 +48,7 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
     help="Write a batch script for the run that would tell most.",
 )
 @output_options(SCALE_FORMATS)
-@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="All findings, and the hot path of the loss.")
 def command(
     runs: tuple[Path, ...],
