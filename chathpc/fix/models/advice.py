@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from chathpc.diagnosis.facts import plain_name, readable_function
 from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.models import functions
@@ -53,9 +54,8 @@ def place_of(problem: Problem, finding: Finding) -> str | None:
         if len(fitting) == 1:
             return fitting[0]
     if finding.where.function:
-        name = finding.where.function.split("(", 1)[0].rsplit("::", 1)[-1].rpartition("%")[2].split(".", 1)[0]
         for path, text in problem.sources.items():
-            if any(one.rsplit("::", 1)[-1].lower() == name.lower() for one, _ in functions.definitions(path, text)):
+            if _definition(path, text, finding.where.function) is not None:
                 return path
     return next(iter(problem.sources)) if len(problem.sources) == 1 else None
 
@@ -122,9 +122,15 @@ def _function_of(path: str, text: str, finding: Finding) -> tuple[str, str] | No
     """Name and text of the function that a finding lies in."""
     around = None if finding.where.line is None else functions.enclosing(path, text, finding.where.line)
     if around is None and finding.where.function:
-        name = finding.where.function.split("(", 1)[0].rpartition("%")[2]
-        around = next((one for one in functions.definitions(path, text) if one[0].lower() == name.lower()), None)
+        around = _definition(path, text, finding.where.function)
     return around
+
+
+def _definition(path: str, text: str, function: str) -> tuple[str, str] | None:
+    """Name and text of the function that a profile calls so: of several the one with its scopes, else the first."""
+    name = readable_function(function).lower()
+    found = [one for one in functions.definitions(path, text) if plain_name(one[0]).lower() == plain_name(name)]
+    return min(found, key=lambda one: not name.endswith(one[0].lower()), default=None)
 
 
 def _small_function(problem: Problem, finding: Finding, path: str | None) -> tuple[str, str] | None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, is_same_file
 from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree
 
 #: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
 _CALLER = 0.6
@@ -51,21 +52,22 @@ def spots(program: Program, diagnosis: Diagnosis, profile: Profile | None = None
                 note(procedure, evidence.where.line or procedure.model.first, _EVIDENCE, leading, "hot-compute")
     if leading is not None:
         known = {each for each, _ in found}
-        for procedure in program.procedures:
-            if id(procedure) not in known and _is_seen(procedure, profile):
-                note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
+        others = [procedure for procedure in program.procedures if id(procedure) not in known]
+        for procedure in others if profile is None else _seen(others, profile.tree):
+            note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
     return tuple(sorted(found.values(), key=lambda spot: -spot.weight)[: _MOST * 2])
 
 
-def _is_seen(procedure: Procedure, profile: Profile | None) -> bool:
-    """False where a profile that tells lines has neither the function nor a line of it, as of one that was put into its callers."""
-    if profile is None or not (profile.tree.line > 0).any():
-        return True
-    tree = profile.tree
-    here = tree.where_file(lambda path: is_same_file(path, procedure.source.path))
-    own = tree.where_name(lambda name: plain_name(name) == plain_name(procedure.model.name))
-    inside = here & (tree.line >= procedure.model.first) & (tree.line <= procedure.model.last)
-    return bool((own | inside).any())
+def _seen(procedures: Sequence[Procedure], tree: CallTree) -> list[Procedure]:
+    """Those that a profile has itself or a line of, as of one that was put into its callers; all where it tells no lines."""
+    lines = {*zip(tree.file.tolist(), tree.line.tolist(), strict=True)}
+    places = [Place(file=tree.files[file], line=line) for file, line in lines if file >= 0 and line > 0]
+    names = {plain_name(name) for name in tree.names}
+    return [
+        each
+        for each in procedures
+        if not places or plain_name(each.model.name) in names or any(_is_in(place, each) for place in places)
+    ]
 
 
 def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure]]:
@@ -104,13 +106,7 @@ def _named(where: Place, program: Program) -> list[Procedure]:
     if where.file and where.line:
         found += [one for one in program.procedures if _is_in(where, one)][-1:]
     for name in (where.function, *reversed(where.path)):
-        for one in program.named(_plain(name)) if name else []:
+        for one in program.named(plain_name(name)) if name else []:
             if one not in found:
                 found.append(one)
     return found[:4]
-
-
-def _plain(name: str) -> str:
-    """`Registry::merge(Particle const&)` → `merge`; what compilers put behind a name (`.omp_fn.0`, `.constprop.0`) is left out."""
-    text = name.split("(")[0].split("<")[0].split(" [")[0].split(".")[0]
-    return text.rsplit("::", 1)[-1].rpartition("%")[2].strip()
