@@ -65,9 +65,8 @@ class Conversation:
         self.deadline = deadline
         self.turns: list[Answer] = []
         self._spent = 0  #: tokens of the answer that is being made
-        self._calls_none: Backend | None = (
-            None  #: the model that was offered tools, called none and said nothing in time that holds
-        )
+        #: The model that was offered tools, called none and said nothing in time that holds.
+        self._calls_none: Backend | None = None
 
     @property
     def used(self) -> int:

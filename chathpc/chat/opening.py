@@ -82,9 +82,8 @@ def open_conversation(
     from chathpc.llm.settings import patterns_of
     from chathpc.llm.spec import alternatives, wanted_spec
 
-    alternatives(
-        wanted_spec(llm, settings)
-    )  # what is no SPEC, or none for this site, is told before a large profile is read
+    # What is no SPEC, or none for this site, is told before a large profile is read.
+    alternatives(wanted_spec(llm, settings))
     tell = progress or (lambda stage: None)
     before: Chat | None = None if resume is None else restore(resume)
     chosen = list(paths) or [Path(text) for text in (before.paths if before is not None else ())]

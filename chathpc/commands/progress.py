@@ -17,7 +17,7 @@ _ERASE = "\r\x1b[K"
 class Progress:
     """Shows the current stage once the work has taken a second; call it with the name of each stage as it begins.
 
-    Silent if `quiet`, and but for notices, if stderr is not a terminal. Leaves nothing behind on one.
+    Silent if `quiet`; where stderr is no terminal, only notices are written. On a terminal nothing is left behind.
     """
 
     def __init__(self, *, quiet: bool = False, stream: TextIO | None = None, delay: float = DELAY) -> None:
@@ -26,8 +26,9 @@ class Progress:
         self._stage = ""
         self._shown = False
         self._timer: threading.Timer | None = None
-        self._piped = not quiet and self._stream is not None and not self._stream.isatty()
-        if not quiet and self._stream is not None and self._stream.isatty():
+        told = not quiet and self._stream is not None
+        self._logged = told and not self._stream.isatty()
+        if told and not self._logged:
             self._timer = threading.Timer(delay, self._begin)
             self._timer.daemon = True
 
@@ -40,7 +41,7 @@ class Progress:
 
     def notice(self, text: str) -> None:
         """`text` is a stage that a log keeps as well, such as what a request costs."""
-        if self._piped:
+        if self._logged:
             self._write(f"chathpc: {clean(' '.join(text.split()))}\n")
         else:
             self(text)

@@ -30,6 +30,8 @@ from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.names import shorten
 from chathpc.report import PlaceRecord
 
+#: A piece of a sentence; names are marked.
+_Piece = str | tuple[str, Literal["name"]]
 Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
 #: Units of what stands for time.
 _TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
@@ -395,13 +397,12 @@ def comparison(diff: Diff) -> list[str]:
     return [word for word in words if word]
 
 
-def aside(share: ShareRecord) -> list[str | tuple[str, Literal["name"]]]:
+def aside(share: ShareRecord) -> list[_Piece]:
     """What else there is to say of a share, as pieces with its names: the way there, what only one side has, what was weighed with it."""
     callers = share.contexts[0][: -2 if share.call is not None else -1]
     said = []
     if callers:
-        shown = _named(callers[-_STEPS:], " > ")
-        said.append(["below ", *([] if len(callers) <= _STEPS else ["… > "]), *shown])
+        said.append(["below … > " if len(callers) > _STEPS else "below ", *_named(callers[-_STEPS:], " > ")])
     if share.mostly_in is not None:
         said.append(["with what it calls, most in ", *_named([share.mostly_in])])
     if len(share.contexts) > 1:
@@ -415,9 +416,11 @@ def aside(share: ShareRecord) -> list[str | tuple[str, Literal["name"]]]:
     return [piece for part in said for piece in (" · ", *part)][1:]
 
 
-def _named(names: Sequence[str], separator: str = ", ") -> list[str | tuple[str, Literal["name"]]]:
-    pieces = [((separator if at else ""), (shorten(name, _NAME), "name")) for at, name in enumerate(names)]
-    return [each for pair in pieces for each in pair if each]  # type: ignore[misc]
+def _named(names: Sequence[str], separator: str = ", ") -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for name in names:
+        pieces += [separator, (shorten(name, _NAME), "name")]
+    return pieces[1:]
 
 
 def cost(finding: FindingChange) -> str:

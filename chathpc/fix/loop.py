@@ -49,9 +49,8 @@ def fix(
     """
     space = Workspace((work or work_folder(project.root)).absolute())
     with space.locked():
-        if (
-            fresh or not Past.of(read(space.ledger)[0]).measured
-        ):  # nothing is lost where the original was not even measured
+        # Nothing is lost where the original was not even measured.
+        if fresh or not Past.of(read(space.ledger)[0]).measured:
             _forget(space)
         space.prepare(project.root)
         ledger = Ledger(space.ledger)

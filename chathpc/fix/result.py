@@ -93,11 +93,8 @@ def _headline(outcome: Outcome) -> str:
         return "The session ended before a change was fully tried."
     if not tried:
         return "No strategy has a change for the findings."
-    passed = [each.candidate.title for each in outcome.attempts if each.verdict == Verdict.ACCEPTED]
-    if passed:  # it ended before the best was taken
-        return (
-            f"The session ended before what passed all gates was taken; the same command takes it: {'; '.join(passed)}."
-        )
+    if passed := "; ".join(each.candidate.title for each in outcome.attempts if each.verdict == Verdict.ACCEPTED):
+        return f"The session ended before what passed all gates was taken; the same command takes it: {passed}."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
 

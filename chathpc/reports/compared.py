@@ -53,9 +53,8 @@ def build(page: Blocks, diff: Diff) -> None:
     if len(diff.activities) > 1:  # one kind of work is the total again
         _table(page, "By kind of work", "", diff.activities, diff.unit, None)
     _table(page, "By function", "exclusive, without callees", diff.functions, diff.unit, diff.functions_rest)
-    if not {*map(_figures, diff.kernels)} <= {
-        *map(_figures, diff.functions)
-    }:  # of a device's time they are the functions
+    # Of a device's time kernels are the functions.
+    if not {*map(_figures, diff.kernels)} <= {*map(_figures, diff.functions)}:
         _table(page, "By GPU kernel", "", diff.kernels, "s", None)
     _measurements(page, diff)
     page.section("Bear in mind", diff.notes, fold=True)

@@ -286,9 +286,8 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
         plain_here |= _is_of_system(exact, session)  # `schedule` is rather OpenMP's
         if code or not plain_here or previous in known.slots:
             short = exact[0] if len(exact) == 1 or bare in session.index.names else short_name(exact[0])
-            return (
-                short if session.index.find(short) == exact else bare
-            )  # variants of a library's function are found by its name alone
+            # Variants of a library's function are found by its name alone.
+            return short if session.index.find(short) == exact else bare
         return ""
     behind = before[-1].casefold() if before else ""
     if not code:  # part of a name, where nothing but a name can stand
