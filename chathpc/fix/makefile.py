@@ -16,11 +16,11 @@ _MOST_LINES, _LONGEST, _DEEPEST = 5_000, 4_000, 8
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*(?P<how>::?:?|\?|\+)?=\s*(?P<value>.*)")
 _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
 _REFERENCE = re.compile(r"\$(?:\((\w[\w.-]*)\)|\{(\w[\w.-]*)\})")
-_UNSURE = re.compile(r"(?:[-s]?include|define)\b")
-_INCLUDED = re.compile(r"[-s]?include\s+(?P<files>.*)")
+_UNSURE = re.compile(r"(?:[-s]?include\b(?P<files>.*)|define\b)")
+_COMMENT = re.compile(r"(?<!\\)#.*")
 _CONDITION = re.compile(
-    r"(?P<otherwise>else\b\s*)?(?:if(?P<negated>n?)(?:eq\s*(?:\((?P<one>[^,]*),(?P<other>.*)\)|(?P<quote>['\"])(?P<left>.*?)(?P=quote)\s*['\"](?P<right>.*?)['\"])"
-    r"|def\s+(?P<name>\S+)))?"
+    r"(?P<end>endif)|(?P<otherwise>else\b\s*)?"
+    r"(?:if(?P<no>n?)(?:def\s+(?P<name>\S+)|eq\s*[('\"](?P<one>.*?)(?:,|['\"]\s*['\"])(?P<other>.*)[)'\"]))?"
 )
 #: Variables that hold compilers' flags, in the order in which they are preferred.
 _FLAGS = re.compile(
@@ -164,15 +164,14 @@ def makefile(text: str) -> Makefile:
     #: Of each condition around the line: whether a branch was taken already, and whether this one is.
     around: list[tuple[bool, bool]] = []
     for line in text.replace("\\\r\n", " ").replace("\\\n", " ").splitlines()[:_MOST_LINES]:
-        told = " ".join(line.split())
-        if told == "endif" or ((condition := _CONDITION.fullmatch(told)) and told):
-            if told == "endif":
-                around[-1:] = []
-                continue
-            taken = condition is not None and condition["otherwise"] is not None and bool(around) and around.pop()[0]
-            holds = _holds(condition, variables) if condition is not None else None
-            uncertain |= holds is None
-            around.append((taken or holds is True, not taken and holds is not False))
+        told = " ".join(_COMMENT.sub("", line[:_LONGEST]).split())
+        if told and (condition := _CONDITION.fullmatch(told)):
+            begins = not (condition["end"] or condition["otherwise"])
+            taken = not begins and bool(around) and around.pop()[0]
+            if not condition["end"]:
+                holds = _holds(condition, variables)
+                uncertain |= holds is None
+                around.append((taken or holds is True, not taken and holds is not False))
             continue
         if not all(active for _, active in around):
             continue
@@ -181,18 +180,16 @@ def makefile(text: str) -> Makefile:
                 last = rules[-1]
                 rules[-1] = Rule(last.targets, last.needs, (*last.recipe, line.strip()[:_LONGEST]))
             continue
-        line = " ".join(re.sub(r"(?<!\\)#.*", "", line[:_LONGEST]).split())
-        if assigned := _ASSIGNED.fullmatch(line):
+        if assigned := _ASSIGNED.fullmatch(told):
             name, how, value = assigned["name"], assigned["how"], assigned["value"].strip()
             if how == "+":
                 variables[name] = f"{variables.get(name, '')} {value}".strip()[:_LONGEST]
             elif how != "?" or name not in variables:
                 variables[name] = value
-        elif _UNSURE.match(line):
+        elif unsure := _UNSURE.match(told):
             uncertain = True
-            if files := _INCLUDED.fullmatch(line):
-                included += files["files"].split()
-        elif found := _RULE.fullmatch(line):
+            included += (unsure["files"] or "").split()
+        elif found := _RULE.fullmatch(told):
             recipe = (found["recipe"].strip(),) if found["recipe"] and found["recipe"].strip() else ()
             rules.append(Rule(tuple(found["targets"].split()), tuple(found["needs"].split()), recipe))
     return Makefile(variables, tuple(rules), uncertain, tuple(included))
@@ -200,17 +197,13 @@ def makefile(text: str) -> Makefile:
 
 def _holds(condition: re.Match[str], variables: Mapping[str, str]) -> bool | None:
     """Whether a condition holds with the variables that are set so far; None where functions decide it, or the environment may."""
+    name = condition["name"]
+    if name is None and condition["one"] is None:
+        return True  # else
+    one, other = (condition["one"], condition["other"]) if name is None else (f"$({name})", "")
+    named = {a or b for a, b in _REFERENCE.findall(one + other)}
+    if "$" in _REFERENCE.sub("", one + other) or not named <= variables.keys():
+        return None
     make = Makefile(variables, (), False)
-    if condition["name"]:
-        if condition["name"] not in variables:
-            return None
-        found = bool(variables.get(condition["name"]))
-    elif condition["one"] is not None or condition["left"] is not None:
-        one, other = condition["one"] or condition["left"] or "", condition["other"] or condition["right"] or ""
-        named = {a or b for a, b in _REFERENCE.findall(one + other)}
-        if "$" in _REFERENCE.sub("", one + other) or not named <= variables.keys():
-            return None
-        found = make.expanded(one) == make.expanded(other)
-    else:
-        return True  # else, or the end of its line is not understood
-    return found != (condition["negated"] == "n")
+    same = make.expanded(one) == make.expanded(other)
+    return same == ((name is None) == (condition["no"] == ""))  # `ifdef X` is `ifneq ($(X),)`

@@ -343,9 +343,9 @@ OPT = -g -O5
 CFLAGS = -std=c99
 ifeq ($(PRECISION), ON)
 CFLAGS += -DDOUBLE
-else
+else # single
 CFLAGS += -DSINGLE
-endif
+endif # PRECISION
 ifdef DEBUG
 OPT = -O0
 else ifneq "$(PRECISION)" "OFF"
