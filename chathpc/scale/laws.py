@@ -167,8 +167,12 @@ class Law:
     terms: tuple[Term, ...]
     coefficients: tuple[float, ...]
 
-    def at(self, point: Array) -> float:
-        """The cost at a point, the values of the parameters in their order."""
+    def growth(self, parameter: str, point: Array) -> float:
+        """The exponent with which the cost grows with a parameter up to a point, over a factor of two."""
+        half = np.where(np.array(self.parameters) == parameter, point / 2, point)
+        return log2(max(self._at(point), 1e-300) / max(self._at(half), 1e-300))
+
+    def _at(self, point: Array) -> float:
         values = [[factor.at(point[place]) for place, factor in enumerate(term)] for term in self.terms]
         return float(np.dot(self.coefficients, np.prod(values, axis=1)))
 
@@ -292,12 +296,9 @@ class Fitted:
         scales = np.geomspace(measured.min(), max([measured.max(), *targets]), count).tolist()
         points = [{**(fixed or {}), parameter: scale} for scale in scales]
         growth, every = self.growth(parameter), (self.law, *self.others)
-        end = self.points.max(axis=0)
-        start = np.where(np.array(self.hypotheses.parameters) == parameter, end / 2, end)
-        own = [log2(max(each.at(end), 1e-300) / max(each.at(start), 1e-300)) for each in every]
         # Of the laws the best one that agrees with the growth of all as it is shown: no reader should find two exponents.
-        low, high = round(growth.low, 1), round(growth.high, 1)
-        law = next((each for each, power in zip(every, own, strict=True) if low <= round(power, 1) <= high), self.law)
+        low, high, end = round(growth.low, 1), round(growth.high, 1), self.points.max(axis=0)
+        law = next((each for each in every if low <= round(each.growth(parameter, end), 1) <= high), self.law)
         return LawRecord(
             text=law.text, kind=law.kind, error=self.error, growth=growth, others=[other.text for other in every if other != law],
             curve=[CurveRecord(at=each[parameter], cost=self.predict(each)) for each in points if not self.refusal(each)],

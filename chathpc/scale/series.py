@@ -21,6 +21,7 @@ from chathpc.comparison.run import Run as Measured
 from chathpc.errors import AdapterError, UsageError
 from chathpc.measure.record import RECORD, read_record
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import PEAK_MEMORY
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.scale import activities
@@ -420,13 +421,11 @@ def data_growth(series: Series) -> tuple[float, str]:
     """
     if series.kind != Kind.PROBLEM_SIZE:
         return 1.0, ""
-    name, used, held = series.parameter, float(_uses(series)), [run.record.get("peak_memory") for run in series.runs]
-    told = [
-        (run, float(each)) for run, each in zip(series.runs, held, strict=True) if isinstance(each, int) and each > 0
-    ]
+    name, runs, used = series.parameter, series.runs, float(_uses(series))
+    held = [float(each) for run in runs if isinstance(each := run.record.get(PEAK_MEMORY), int) and each > 0]
     power = None
-    if len(told) == len(held) and len(series.points) >= FEWEST and told[-1][1] >= threshold("data_grow") * told[0][1]:
-        law = fit(gathered(({name: run.parameters[name]}, [each]) for run, each in told)).law
+    if len(held) == len(runs) and len(series.points) >= FEWEST and held[-1] >= threshold("data_grow") * held[0]:
+        law = fit(gathered(({name: run.parameters[name]}, [each]) for run, each in zip(runs, held, strict=True))).law
         power = max(factor.order[0] for (factor,) in law.terms)
     if used > 1 and (power is None or power >= used / threshold("superlinear")):
         return used, f"the command has {name} {used:.0f} times"
@@ -437,18 +436,13 @@ def data_growth(series: Series) -> tuple[float, str]:
 
 def _uses(series: Series) -> int:
     """How often the commands of the runs have the value of the parameter, in arguments that differ; 1 where they do not tell."""
-    rows = [run.record.get("command") for run in series.runs]
-    if len({len(row) for row in rows if isinstance(row, list)}) != 1 or not all(isinstance(row, list) for row in rows):
+    rows = [list(map(str, row)) for run in series.runs if isinstance(row := run.record.get("command"), list)]
+    if len(rows) < len(series.runs) or len(set(map(len, rows))) > 1:
         return 1
-    values = [f"{run.parameters[series.parameter]:.12g}" for run in series.runs]
-    count = 0
-    for column in zip(*(map(str, row) for row in rows if isinstance(row, list)), strict=True):
-        found = [
-            re.findall(rf"(?<![\d.]){re.escape(value)}(?![\d.])", each)
-            for each, value in zip(column, values, strict=True)
-        ]
-        count += min(map(len, found)) if len(set(column)) > 1 else 0
-    return max(count, 1)
+    values = [rf"(?<![\d.]){re.escape(f'{run.parameters[series.parameter]:.12g}')}(?![\d.])" for run in series.runs]
+    differing = [column for column in zip(*rows, strict=True) if len(set(column)) > 1]
+    uses = [[len(re.findall(*each)) for each in zip(values, column, strict=True)] for column in differing]
+    return max(sum(map(min, uses)), 1)
 
 
 def typical_growth(first: FloatArray, last: FloatArray, ratio: float) -> float:

@@ -185,12 +185,9 @@ def too_few_cores(costs: Costs, value: float | None) -> list[str]:
     cores, nodes = processors(run.profile), np.unique(run.profile.where.node)
     if value is None or not cores or len(nodes) > 1 or series.parameter not in ("ranks", "threads"):
         return []
-    wanted = float(costs.mean(costs.workers)) * value / series.values[-1]
-    return (
-        [f"The machine of these runs has {cores} core{'s' * (cores > 1)}: the next run needs a larger one."]
-        if wanted > cores
-        else []
-    )
+    if float(costs.mean(costs.workers)) * value / series.values[-1] <= cores:
+        return []
+    return [f"The machine of these runs has {cores} core{'s' * (cores > 1)}: the next run needs a larger one."]
 
 
 def _starved(costs: Costs) -> str:
