@@ -80,7 +80,11 @@ def amount(value: float, unit: str) -> str:
 
 def signed(value: float, unit: str) -> str:
     """`+1.2 s`, `−340 ms`, `0 s`."""
-    text = amount(abs(value), unit)
+    return with_sign(amount(abs(value), unit), value)
+
+
+def with_sign(text: str, value: float) -> str:
+    """The text of an amount with the sign of its value, unless that is nothing."""
     return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
 
 
@@ -88,7 +92,7 @@ def signed_percent(part: float) -> str:
     """`+5.2 %`, `−81.5 %`."""
     # `<0.1 %` has no sign.
     text = numbers.percent(abs(part)) if abs(part) >= _SMALL or part == 0 else f"{numbers.number(abs(part) * 100, 1)} %"
-    return f"{'+' if part > 0 else '−' if part < 0 else ''}{text}"
+    return with_sign(text, part)
 
 
 def relative(total: TotalRecord, kind: NoiseKind) -> str:

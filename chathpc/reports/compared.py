@@ -108,7 +108,7 @@ def _shares(page: Blocks, diff: Diff) -> None:
     ]  # fmt: skip
     unit, top = diff.unit or "", largest  # as many decimals as its number has, so that the changes add up
     changes = [
-        _sign(text, line.change)
+        words.with_sign(text, line.change)
         for text, line in zip(_cells([abs(line.change) for line in lines], top, unit), lines, strict=True)
     ]
     old, new, errors = (
@@ -210,12 +210,6 @@ def _colour(line: ChangeRecord) -> str:
     return "green" if line.change < 0 else "red"
 
 
-def _sign(text: str, change: float) -> str:
-    """The number with its sign, unless nothing is left of it."""
-    nothing = not any(digit in text for digit in "123456789")
-    return text if nothing else f"{'+' if change > 0 else '−'}{text}"
-
-
 def _findings(page: Blocks, findings: Sequence[FindingChange]) -> None:
     told = [finding for finding in findings if not words.stays(finding)]
     same = [finding for finding in findings if words.stays(finding)]
@@ -262,7 +256,14 @@ def _table(
         _cells([getattr(row, what) for row in shown], top, unit) for what in ("before", "after", "change", "error")
     )
     cells = [
-        (named(getattr(row, "name", "")), before, after, _sign(change.lstrip("-"), row.change), error, words.part(row))
+        (
+            named(getattr(row, "name", "")),
+            before,
+            after,
+            words.with_sign(change.lstrip("-"), row.change),
+            error,
+            words.part(row),
+        )
         for row, before, after, change, error in zip(shown, old, new, changes, errors, strict=True)
     ]
     header = ("name", "before", "after", "change", "±", "relative")

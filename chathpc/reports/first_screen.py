@@ -140,9 +140,8 @@ def _screen(report: Report, style: Style, detail: _Detail) -> Page:
         _hypothesis(page, suspected.pop(0), detail)
     elif findings:
         part()
-        first = findings.pop(0)
-        _finding(page, report, first, detail, _same(suspected, first))
-        suspected = [each for each in suspected if not wording.repeats(each, first)]
+        _finding(page, report, findings.pop(0), detail)
+    suspected = [each for each in suspected if not any(wording.repeats(each, found) for found in report.findings)]
     _others(page, report, findings, suspected, detail)
     part()
     _lacking(page, report, detail)
@@ -186,13 +185,13 @@ def _told(page: Page, report: Report) -> None:
         page.paragraph(" ".join(wording.words(one) for one in kept), indent=0)
 
 
-def _same(suspected: Sequence[HypothesisRecord], finding: FindingRecord) -> str:
-    """Which model suspects what was found."""
-    found = next((each for each in suspected if wording.repeats(each, finding)), None)
+def _same(report: Report, finding: FindingRecord) -> str:
+    """Which model suspects what was found; empty if none does."""
+    found = next((each for each in report.suspected if wording.repeats(each, finding)), None)
     return "" if found is None else f"{found.by} suspects the same ({found.id}, {found.confidence})"
 
 
-def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail, same: str) -> None:
+def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail) -> None:
     page.titled("1", finding.title, wording.spot(finding.where))
     # A place that only computes is what the headline says already.
     hot = report.verdict == "hot-spot"
@@ -211,7 +210,7 @@ def _finding(page: Page, report: Report, finding: FindingRecord, detail: _Detail
         if not hot:
             page.paragraph(wording.gained(finding), label="Gain")
             page.paragraph(wording.certainty(finding), label="Confidence")
-    if same:
+    if same := _same(report, finding):
         page.paragraph(same, label="Model")
     _verify(page, finding.next_measurement, detail)
 
@@ -276,13 +275,9 @@ def _others(
     suspected: Sequence[HypothesisRecord],
     detail: _Detail,
 ) -> None:
-    """What else was found and suspected, a line each, with what a model says; of either at least one where there is room for two, else what is
-    suspected: of what was measured the first stands above.
-    """
+    """What else was found and suspected, a line each, with what a model says; of either at least one, else what is suspected."""
     if not (findings or suspected) or not detail.others:
         return
-    everything = suspected
-    suspected = [each for each in suspected if not any(wording.repeats(each, found) for found in findings)]
     most = detail.others - min(len(suspected), max(detail.others // 2, 1))
     rows = [
         _Row(
@@ -292,7 +287,7 @@ def _others(
             "" if numbers.percent(each.share) in each.title else numbers.percent(each.share),
             each.where,
             _mend(each),
-            _same(everything, each),
+            _same(report, each),
         )
         for each in findings[: max(most, detail.others - len(suspected))]
     ]

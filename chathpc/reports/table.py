@@ -84,9 +84,9 @@ def column(values: Iterable[float], top: float, unit: str, *, digits: int = 1) -
         return [numbers.quantity(value, unit) for value in values]
     worth = min(_WORTH, key=lambda candidate: abs(math.log(top / shown / candidate)))
     decimals = len(head.partition(".")[2])
-    cells = [(value, f"{value / worth:,.{decimals}f}") for value in values]
-    told = (
-        f"{text} {suffix}".rstrip() if len(_NO_DIGIT.sub("", text)) >= digits else numbers.quantity(value, unit)
-        for value, text in cells
-    )
-    return list(told)
+    cells = []
+    for value in values:
+        text = f"{value / worth:,.{decimals}f}"
+        told = len(_NO_DIGIT.sub("", text)) >= digits
+        cells.append(f"{text} {suffix}".rstrip() if told else numbers.quantity(value, unit))
+    return cells
