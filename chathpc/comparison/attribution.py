@@ -41,9 +41,8 @@ def attribute(joint: Joint, noise: Noise, level: float, steady: BoolArray, *, ca
 
     A function that one side alone has is weighed with its caller where the two changed in opposite directions: it was
     inlined, outlined or renamed. A context that one side alone has, of a function that as a whole did not change (`steady`, by
-    number of name), was moved, and is weighed with its caller as well, unless tools differ in
-    whom they tell as `callers`. What several threads do in one function is one share:
-    work that another thread does now has not changed.
+    number of name), was moved, and is weighed with its caller as well, or, where tools differ in whom they tell as `callers`, with all of the
+    program. What several threads do in one function is one share: work that another thread does now has not changed.
     """
     weights = _weights(noise, len(joint.own))
     found, least = _deepest(joint, noise, weights, level, steady, callers)

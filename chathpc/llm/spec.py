@@ -60,10 +60,9 @@ class Spec:
 class Choice:
     """The back end for a SPEC, null for none; `note` is a line for the report, empty if there is nothing to say.
 
-    `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of
-    `chathpc models test`. `hosted` says that it is behind a
-    server, also one on this machine, `price` what it costs, `prompt_tokens` the longest prompt that it has shown to read in time; null if that is not known.
-    `recording` keeps its answers.
+    `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of `chathpc models test`.
+    `hosted` says that it is behind a server, also one on this machine, `price` what it costs, `prompt_tokens` the longest prompt that it has
+    shown to read in time; null if that is not known. `recording` keeps its answers.
     """
 
     backend: Backend | None

@@ -54,11 +54,16 @@ def timeline(session: Session, asked: TimelineArguments) -> Result:
     facts = facts_of_trace(recorded)
     facts.value("the length of the recording", recorded.seconds, form=Form.ONE)
     rows: list[_Row] = []
+    use: dict[int, str] = {}
     for device in recorded.devices:
         busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
+        parts = []
         for what, value in (("busy", busy), ("idle", recorded.seconds - busy)):
+            share = value / recorded.seconds
             facts.amount(f"{what} time of GPU {device}", value, form=Form.ONE)
-            rows.append((f"GPU {device} {what}", value, value / recorded.seconds, 0))
+            rows.append((f"GPU {device} {what}", value, share, 0))
+            parts.append(f"{what} for {numbers.seconds(value)} ({numbers.percent(share)})")
+        use[device] = f"GPU {device} is {' and '.join(parts)}."
     lanes = {(lane.kind, lane.device) for lane in recorded.intervals}
     for kind, device in sorted(lanes, key=lambda lane: (lane[1], lane[0].value)):
         rows.append(_lane(recorded, kind, device, facts))
@@ -68,7 +73,7 @@ def timeline(session: Session, asked: TimelineArguments) -> Result:
     with_gpus = f", with {counted(gpus, 'GPU')}" if gpus else ""
     text = [f"The recording is {numbers.seconds(recorded.seconds)} long{with_gpus}."]
     for device in recorded.devices[:_DEVICES]:
-        text += _used(recorded, device) if asked.about == "use" else []
+        text += [use[device]] if asked.about == "use" else []
         text += _longest_idle(session, recorded, device, facts) if asked.about != "overlap" else []
         text += _overlap(recorded, device, facts) if asked.about != "use" else []
     text += ["It has neither copies nor communication."] if asked.about == "overlap" and len(text) == 1 and gpus else []
@@ -79,16 +84,6 @@ def timeline(session: Session, asked: TimelineArguments) -> Result:
         facts.all(),
         omitted=max(0, len(rows) - MOST_ROWS),
     )
-
-
-def _used(recorded: Timeline, device: int) -> Iterator[str]:
-    """How long a GPU was busy and idle; the facts of it are those of the table."""
-    busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
-    parts = [
-        f"{what} for {numbers.seconds(value)} ({numbers.percent(value / recorded.seconds)})"
-        for what, value in (("busy", busy), ("idle", recorded.seconds - busy))
-    ]
-    yield f"GPU {device} is {' and '.join(parts)}."
 
 
 def _longest_idle(session: Session, recorded: Timeline, device: int, facts: FactList) -> Iterator[str]:
