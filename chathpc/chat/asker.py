@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chathpc.llm.backend import MORE_TIME
+
 
 @dataclass(frozen=True, slots=True)
 class Asker:
@@ -35,7 +37,7 @@ CHAT = Asker(
     commands="All commands: /help.",
     load="Load one: /diff PATH.",
     tokens="More: /budget TOKENS.",
-    patience="Allow more time (`deadline` in config.yaml), or /model none.",
+    patience=f"{MORE_TIME}, or /model none.",
 )
 #: One question on the command line.
 ASK = Asker(
@@ -44,7 +46,7 @@ ASK = Asker(
     commands="All commands: chathpc chat PATH, then /help.",
     load="Name one: --compare PATH.",
     tokens="More: --budget TOKENS.",
-    patience="Allow more time (CHATHPC_DEADLINE), or --llm none.",
+    patience=f"{MORE_TIME}, or --llm none.",
 )
 #: A cell of a notebook.
 NOTEBOOK = Asker(
@@ -52,7 +54,7 @@ NOTEBOOK = Asker(
     commands="All of them: %chathpc.",
     load="Compare two: %chathpc diff BEFORE AFTER.",
     tokens="Start over: %chathpc open PATH.",
-    patience="Allow more time (CHATHPC_DEADLINE), or %chathpc model none.",
+    patience=f"{MORE_TIME}, or %chathpc model none.",
 )
 #: Another program, by the Model Context Protocol; without folders to open profiles from.
 CLIENT = Asker("", load="The user names one when the server is started: --compare PATH.")

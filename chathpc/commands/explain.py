@@ -140,9 +140,8 @@ def command(
 def _tell_lack(report: Report) -> None:
     """The report is complete without a model; but who asks for one in a script wants to know that there was none."""
     told = report.explanation
-    if told.lack == "budget":
-        raise BudgetSpentError(f"No model worded this report: {told.note}")
+    said = f"No model worded this report: {told.note}"
     if told.lack is not None:
-        raise ModelUnavailableError(f"No model worded this report: {told.note}")
+        raise (BudgetSpentError if told.lack == "budget" else ModelUnavailableError)(said)
     if told.model is None and told.note:  # `none` ends the list: no error, but nobody should have to guess
-        complain(f"No model worded this report: {told.note}")
+        complain(said)

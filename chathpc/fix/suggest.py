@@ -137,7 +137,7 @@ def _from_makefile(found: _Found, text: str) -> None:
         found.remarks.append(f"{found.flags[0]} does not optimise: check that `flags` is what you build with.")
     if make.uncertain:
         found.remarks.append(
-            "The Makefile has includes or conditionals, which were not followed: check `build` and `flags`."
+            "The Makefile has includes or conditionals that were not followed: check `build` and `flags`."
         )
     if not program:
         found.remarks.append("The program that the Makefile builds is unknown: write it into `run`.")

@@ -9,6 +9,8 @@ from typing import Any, Literal, Protocol
 
 Form = Literal["prose", "structured"]
 FinishReason = Literal["stop", "length", "deadline"]
+#: How a user gives a model more time, as the beginning of a hint.
+MORE_TIME = "Allow more time (`deadline` in config.yaml, or CHATHPC_DEADLINE)"
 
 #: Called with each piece of text as it arrives, in order; pieces are not tokens, and their sum is the completion's text.
 OnToken = Callable[[str], None]

@@ -14,7 +14,7 @@ from typing import Any
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.answer import Answer, StreamError, events_of, read
-from chathpc.llm.backend import Completion, Form, OnToken, Request, ToolCall
+from chathpc.llm.backend import MORE_TIME, Completion, Form, OnToken, Request, ToolCall
 from chathpc.llm.keys import Endpoint, Key
 from chathpc.llm.trouble import (
     BROKEN_ANSWER,
@@ -148,7 +148,7 @@ class HostedBackend:
         if answer.finish == "deadline" and not text.strip():
             raise BudgetSpentError(
                 f"{self.label} did not answer within {request.deadline:g} s.",
-                hint="Allow more time (`deadline` in config.yaml, or CHATHPC_DEADLINE), or --llm none.",
+                hint=f"{MORE_TIME}, or --llm none.",
             )
         return Completion(
             text=text,

@@ -10,7 +10,7 @@ from time import monotonic
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm import engine as engines
-from chathpc.llm.backend import Completion, Form, OnToken, Request
+from chathpc.llm.backend import MORE_TIME, Completion, Form, OnToken, Request
 from chathpc.llm.engine import ContextOverflowError, Engine, EngineOptions, Generation
 from chathpc.llm.price import prompt_tokens
 from chathpc.profile.text import clean
@@ -90,7 +90,7 @@ class LocalBackend:
         if generation.finish_reason == "deadline" and not text.strip():
             raise BudgetSpentError(
                 f"{self._model} did not answer within {request.deadline:g} s.",
-                hint="Allow more time (`deadline` in config.yaml, or CHATHPC_DEADLINE), use a smaller model, or --llm none.",
+                hint=f"{MORE_TIME}, use a smaller model, or --llm none.",
             )
         return Completion(
             text=text,
