@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, quiet_option
+from chathpc.commands.output import all_threads_option, answer, check_output, output_option, quiet_option
 from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
@@ -33,7 +33,7 @@ For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speed
 @click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
 @click.option("--metric", metavar="M", help="Weight by this metric (see 'chathpc metrics'). Default: the time.")
 @all_threads_option
-@click.option("-o", "--output", metavar="FILE", help="Write to FILE, replacing it. Default: stdout (-).")
+@output_option
 @quiet_option
 def command(
     paths: tuple[Path, ...], target: str, metric: str | None, all_threads: bool, output: str | None, quiet: bool

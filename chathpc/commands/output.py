@@ -27,6 +27,8 @@ SUFFIXES = {
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+output_option = click.option("-o", "--output", metavar="FILE", help="Write to FILE, replacing it. Default: stdout (-).")
+
 
 def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
     """Decorator: adds `--format` (one of `formats`) and `-o` to a command, as parameters `form` and `output`.
@@ -35,7 +37,6 @@ def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
     """
     choice = click.Choice(list(formats))
     form = click.option("--format", "form", type=choice, help="Default: by the extension of -o, else text.")
-    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE, replacing it. Default: stdout (-).")
 
     def decorated(function: Function) -> Function:
         @wraps(function)
@@ -43,7 +44,7 @@ def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
             options["form"] = chosen_format(options["form"], options["output"], formats)
             return function(*arguments, **options)
 
-        return form(file(run))  # type: ignore[return-value]
+        return form(output_option(run))  # type: ignore[return-value]
 
     return decorated
 
