@@ -185,3 +185,25 @@ def test_an_array_that_is_reduced_element_by_element_can_be_reduced_at_once() ->
 def test_a_result_that_the_next_iteration_needs_cannot_be_reduced_with_it() -> None:
     profile = reducing("solve", 10, line("app.c:12", mpi("MPI_Allreduce", time=(4.0, 4.0))))
     assert causes(profile)[0] == "mpi-collective-wait"
+
+
+GHOSTS = """\
+subroutine swap(u, n, up)
+  real(8), intent(inout) :: u(0:, 0:)
+  integer, intent(in) :: n, up
+  do j = 1, n
+    call mpi_sendrecv(u(1, j), 1, mpi_double_precision, up, 1, &
+                      u(0, j), 1, mpi_double_precision, up, 1, &
+                      mpi_comm_world, mpi_status_ignore, ierr)
+  end do
+end subroutine
+"""
+
+
+@pytest.mark.parametrize("at", [5, 6, 7])  # gfortran gives a call to its last line
+def test_a_call_over_several_lines_is_found_at_each(at: int) -> None:
+    send = line(f"app.f90:{at}", mpi("MPI_Sendrecv", time=(4.0, 4.0)))
+    work = function("work", line("app.f90:30", time=(6.0, 6.0)), at="app.f90:29")
+    tree = main(function("swap", send, at="app.f90:1"), work)
+    profile = replace(build(tree, locations=ranks(2)), read_source=source({"app.f90": GHOSTS}))
+    assert causes(profile)[0] == "mpi-small-messages"

@@ -68,6 +68,22 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
     assert found.confidence_reason.endswith("spread from 4 threads accurate to a factor of 1.5")
 
 
+def test_what_a_worker_runs_below_a_lost_stack_is_no_serial_code() -> None:
+    """The first thread works for 0.2 s and waits for 1.8 s, the second works for 0.3 s, and for 1.7 s in a stack without its beginning."""
+    mine = call("_start", main(region("steps", (0.2, None), (1.8, None))))
+    body = function("steps._omp_fn.0", loop("app.c:11", line("app.c:12", time=(None, 0.3))), at="app.c:10")
+    lost = call("[unknown]", function("solve", line("app.c:40", time=(None, 1.7)), at="app.c:39"))
+    profile = build(mine, call("clone3", call("start_thread", body)), lost)
+    threads = team(Facts(profile))
+    assert threads is not None
+    assert threads.serial.tolist() == [0.0, 0.0]
+    assert threads.work.sum(axis=1).tolist() == pytest.approx([0.2, 2.0])
+    assert diagnosed(profile).findings[0].cause == "omp-load-imbalance"
+    serial = team(Facts(build(mine, call("clone3", call("start_thread", body)), call("_start", lost))))
+    assert serial is not None
+    assert serial.serial.tolist() == [0.0, 1.7]  # below the program's own beginning nothing is lost
+
+
 def test_the_body_of_a_region_needs_no_name_that_says_so() -> None:
     """perf calls the bodies of C++ functions like the functions themselves; those of the workers stand below the runtime's own thread."""
     name = "(anonymous namespace)::score"

@@ -33,10 +33,18 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile import intervals, numbers
-from chathpc.profile.activity import DIRECTIVE, Activity, activity_of_module, base_name, is_outlined
+from chathpc.profile.activity import (
+    DIRECTIVE,
+    STARTERS,
+    THREAD_STARTERS,
+    Activity,
+    activity_of_module,
+    base_name,
+    is_outlined,
+)
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.source_text import no_source
-from chathpc.profile.tree import FloatArray, IntArray, NodeKind, is_one_of
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind, is_one_of
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 _NANO = 1e-9
@@ -144,7 +152,7 @@ def team(facts: Facts) -> Team | None:
     # Columns: one per region, then serial code, then waiting.
     group = np.where(inside, region, count)
     group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
-    times = facts.grouped(group, count + 2)
+    times = _with_lost(facts, facts.grouped(group, count + 2), group == count)
     active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
     coreless = without_core_in(facts, np.where(group <= count, group, -1).astype(np.int32), count + 1)[active]
     times = times[active]
@@ -164,6 +172,26 @@ def team(facts: Facts) -> Team | None:
         region_of_node=region,
         alone=alone,
     )
+
+
+def _with_lost(facts: Facts, times: FloatArray, serial: BoolArray) -> FloatArray:
+    """`times` (by region, serial code, waiting) with what threads of a team have in stacks that were lost: such a thread runs regions and
+    nothing else, so that it counts for the one that it runs most.
+    """
+    tree = facts.profile.tree
+    begun, main = (
+        tree.inside(np.flatnonzero(tree.named(*names)).astype(np.int32))
+        for names in (THREAD_STARTERS, STARTERS - THREAD_STARTERS)
+    )
+    lost, as_member, as_first = (
+        facts.grouped(np.where(nodes, 0, -1).astype(np.int32), 1)[:, 0]
+        for nodes in (serial & ~begun & ~main, begun, main)
+    )
+    moved = np.where((as_member > 0) & (as_first == 0) & (times[:, :-2].sum(axis=1) > 0), lost, 0.0)
+    found = times.copy()
+    found[np.arange(len(times)), times[:, :-2].argmax(axis=1)] += moved
+    found[:, -2] -= moved
+    return found
 
 
 def _alone(facts: Facts, region: IntArray) -> IntArray:

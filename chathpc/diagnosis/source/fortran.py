@@ -357,7 +357,9 @@ class _Body:
             name = expression(node.child_by_field_name("subroutine"))
             listed = next((each for each in node.named_children if each.type == "argument_list"), None)
             parts = tuple(expression(each) for each in children(listed))
-            self._note(Does.EVALUATE, line, Expr(Kind.CALL, f"call {name.text}", name.base, parts, line), loop, branch)
+            last = int(node.end_point[0]) + 1  # to which gfortran's line table says that the call belongs
+            call = Expr(Kind.CALL, f"call {name.text}", name.base, parts, line, last)
+            self._note(Does.EVALUATE, line, call, loop, branch)
             return []
         if kind in ("if_statement", "elseif_clause"):
             return self._conditional(node, loop, branch)

@@ -33,13 +33,14 @@ _MADE_OF_PARTS = frozenset({Kind.MEMBER, Kind.INDEX, Kind.CALL, Kind.UNARY, Kind
 
 @dataclass(frozen=True, slots=True)
 class Expr:
-    """An expression; `text` is its name, number or operator."""
+    """An expression; `text` is its name, number or operator. A call of a subroutine goes from `line` to `last`."""
 
     kind: Kind
     text: str = ""
     base: Expr | None = None
     parts: tuple[Expr, ...] = ()
     line: int = 0
+    last: int = field(default=0, compare=False)
 
     @property
     def short(self) -> str:
@@ -254,7 +255,7 @@ class Function:
         return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
     def calls_at(self, line: int) -> tuple[Expr, ...]:
-        """The calls that begin at the line, in the order of the text."""
+        """The calls that stand at the line, wholly or in part, in the order of the text."""
         return tuple(self._calls.get(line, ()))
 
     @cached_property
@@ -262,7 +263,8 @@ class Function:
         found: dict[int, list[Expr]] = {}
         for one in expressions(self.statements):
             if one.kind == Kind.CALL:
-                found.setdefault(one.line, []).append(one)
+                for line in range(one.line, max(one.line, one.last) + 1):
+                    found.setdefault(line, []).append(one)
         return found
 
     def changing(self, loop: int) -> frozenset[str]:
