@@ -83,7 +83,7 @@ def read(text: str, question: Question, by: str) -> Reading:
         reader.hypothesis(number, item)
     for item in _list(data, "statements", MOST_STATEMENTS):
         reader.statement(item)
-    ranked = sorted(reader.hypotheses, key=lambda each: (-_CONFIDENT[each.confidence], -(each.share or 0.0)))
+    ranked = sorted(reader.hypotheses, key=lambda each: -_CONFIDENT[each.confidence])
     return Reading(tuple(ranked), tuple(reader.statements))
 
 

@@ -113,6 +113,15 @@ def test_what_is_typed_wrongly_is_no_hypothesis(changed: dict[str, object], why:
     assert any(why in each for each in dropped(found))
 
 
+def test_what_is_likely_stands_first_and_else_the_order_is_the_models() -> None:
+    """Whatever part of the time the places have: a small one first, the larger one behind it."""
+    small, large = hypothesis(place=place_of("jacobi_sweep")), hypothesis(cause="strided-access")
+    found = answer(hypothesis(confidence="possible", cause="memory-latency"), small, large)
+    assert [each.cause for each in found.hypotheses] == ["omp-load-imbalance", "strided-access", "memory-latency"]
+    shares = [each.share or 0.0 for each in found.hypotheses]
+    assert shares[0] < shares[1]
+
+
 def test_confidence_in_other_words_is_a_possibility_and_null_is_nothing() -> None:
     for word in ("certain", "high", 0.9, ["likely"], {}):
         assert [each.confidence for each in answer(hypothesis(confidence=word)).hypotheses] == ["possible"]
