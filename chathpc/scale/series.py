@@ -416,8 +416,8 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
 def data_growth(series: Series) -> tuple[float, str]:
     """The exponent with which the data grow with the size of the problem, at least 1, and what tells so in words; empty for 1.
 
-    `-x 20 -y 20` is the side of a grid, and so is what memory grows with faster than in proportion. Where memory hardly grows, it is not
-    most for data, and tells nothing.
+    `-x 20 -y 20` is the side of a grid, unless the memory that the runs hold grows more slowly. Where that hardly grows, it is not most for data, and
+    tells nothing; by itself it tells no growth, as what short runs hold is not seen well.
     """
     if series.kind != Kind.PROBLEM_SIZE:
         return 1.0, ""
@@ -429,8 +429,6 @@ def data_growth(series: Series) -> tuple[float, str]:
         power = max(factor.order[0] for (factor,) in law.terms)
     if used > 1 and (power is None or power >= used / threshold("superlinear")):
         return used, f"the command has {name} {used:.0f} times"
-    if power is not None and power >= threshold("superlinear"):
-        return power, f"the memory that a run needs grows as {name}^{power:.3g}"
     return 1.0, ""
 
 

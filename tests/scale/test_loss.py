@@ -216,7 +216,7 @@ def _cubes(power: float, *, uses: int = 1, held: int | None = None) -> Series:
     [
         (3, 3, None, "scales"),  # the side of a box
         (3, 3, 3, "scales"),
-        (3, 1, 3, "scales"),  # as memory tells
+        (3, 1, 3, "grows"),  # what short runs hold is not seen well, so that it tells no growth by itself
         (3, 1, None, "grows"),
         (3, 2, 1, "grows"),  # as many items of two kinds: memory is what decides
         (6, 3, 3, "grows"),  # all pairs of what is in the box
