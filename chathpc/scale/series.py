@@ -419,17 +419,15 @@ def data_growth(series: Series) -> tuple[float, str]:
     `-x 20 -y 20` is the side of a grid, unless the memory that the runs hold grows more slowly. Where that hardly grows, it is not most for data, and
     tells nothing; by itself it tells no growth, as what short runs hold is not seen well.
     """
-    if series.kind != Kind.PROBLEM_SIZE:
+    used = float(_uses(series)) if series.kind == Kind.PROBLEM_SIZE else 1.0
+    if used == 1:
         return 1.0, ""
-    name, runs, used = series.parameter, series.runs, float(_uses(series))
+    name, runs, power = series.parameter, series.runs, used
     held = [float(each) for run in runs if isinstance(each := run.record.get(PEAK_MEMORY), int) and each > 0]
-    power = None
     if len(held) == len(runs) and len(series.points) >= FEWEST and held[-1] >= threshold("data_grow") * held[0]:
         law = fit(gathered(({name: run.parameters[name]}, [each]) for run, each in zip(runs, held, strict=True))).law
         power = max(factor.order[0] for (factor,) in law.terms)
-    if used > 1 and (power is None or power >= used / threshold("superlinear")):
-        return used, f"the command has {name} {used:.0f} times"
-    return 1.0, ""
+    return (used, f"the command has {name} {used:.0f} times") if power >= used / threshold("superlinear") else (1.0, "")
 
 
 def _uses(series: Series) -> int:
