@@ -240,26 +240,17 @@ def test_a_collective_is_measured_and_mended_by_its_kind(kernel_name: str, progr
 
 
 def test_a_collective_goes_by_the_kind_that_has_most_of_its_kernel_s_time() -> None:
-    """One kernel for all kinds: two all-to-alls of 20 and 15 ms in different steps, one all-gather of 25 ms."""
+    """One kernel for all kinds: two all-to-alls of 20 and 15 ms in different steps, one all-gather of 25 ms, then of 45."""
     name = "ncclKernel_SendRecv"
-    exchanged, gathered = collective(name, (30e3, 50e3), (60e3, 75e3)), collective(name, (80e3, 105e3))
-    profile = recorded(
-        kernel("k", (0, 30e3)),
-        replace(exchanged, under="nccl:all_to_all"),
-        replace(gathered, under="nccl:_all_gather_base"),
-    )
-    found = finding(diagnosed(profile), "nccl-bound")
-    assert found.where.path[0] == "nccl:all_to_all"
-    assert str(found.next_measurement).startswith("alltoall_perf")
-    gathered = collective(name, (80e3, 125e3))
-    profile = recorded(
-        kernel("k", (0, 30e3)),
-        replace(exchanged, under="nccl:all_to_all"),
-        replace(gathered, under="nccl:_all_gather_base"),
-    )
-    found = finding(diagnosed(profile), "nccl-bound")
-    assert found.where.path[0] == "nccl:_all_gather_base"
-    assert str(found.next_measurement).startswith("all_gather_perf")
+    exchanged = replace(collective(name, (30e3, 50e3), (60e3, 75e3)), under="nccl:all_to_all")
+    for end, kind, program in (
+        (105e3, "nccl:all_to_all", "alltoall_perf"),
+        (125e3, "nccl:_all_gather_base", "all_gather_perf"),
+    ):
+        gathered = replace(collective(name, (80e3, end)), under="nccl:_all_gather_base")
+        found = finding(diagnosed(recorded(kernel("k", (0, 30e3)), exchanged, gathered)), "nccl-bound")
+        assert found.where.path[0] == kind
+        assert str(found.next_measurement).startswith(program)
 
 
 def test_a_rank_that_waits_in_collectives_is_not_called_idle_first() -> None:
