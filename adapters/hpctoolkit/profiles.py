@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,11 @@ class ProfileDatabase:
         self.location_of = np.full(len(self.rows), -1, dtype=np.int64)
         self.location_of[self.locations] = np.arange(len(self.locations))
 
+    @cached_property
+    def is_large(self) -> bool:
+        """Whether reading all values takes a while."""
+        return int(self.rows["nValues"].sum()) >= _WORTH_THREADS
+
     @property
     def summary(self) -> int | None:
         """Row number of the canonical summary profile, which stands first."""
@@ -155,14 +161,13 @@ class ProfileDatabase:
 
     def each(self, do: Callable[[int, Block], None]) -> None:
         """`do` with (location, block) for every location, on the cores that there are: numpy lets go of the interpreter in between."""
-        few = int(self.rows["nValues"].sum()) < _WORTH_THREADS
-        width = 1 if few else max(1, min(len(os.sched_getaffinity(0)), _MOST_THREADS, len(self.locations)))
+        width = min(len(os.sched_getaffinity(0)), _MOST_THREADS, len(self.locations)) if self.is_large else 1
 
         def some(first: int) -> None:
             for location in range(first, len(self.locations), width):
                 do(location, self.block(int(self.locations[location])))
 
-        if width == 1:
+        if width <= 1:
             some(0)
             return
         with ThreadPoolExecutor(width) as pool:

@@ -30,6 +30,8 @@ from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 #: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's
 #: value.
 ROUNDING = 1e-12
+#: Of so many contexts at most one may bear on it for those that do to be read one by one, and not all values of each location.
+_FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,14 +234,24 @@ class DatabaseValues:
         if added is not None:
             return added
         scopes = self.metrics.get(metric)
-        result = np.zeros((len(self.profiles.locations), groups))
         if scopes is None or scopes.function_prop is None:
-            return result
+            return np.zeros((len(self.profiles.locations), groups))
         # A node's own value is F(node) − ΣF(children that propagate to it). Summed over a group, F of a node counts for
         # the group of the node and against the group of its parent; within a group the two cancel.
         passes = self.propagates(scopes.propagation_bit)
         against = np.where(passes, group[self.tree.parent], np.int32(-1))
-        matters = np.append(group != against, False)  # the last entry is for contexts that are not in the tree
+        changing = group != against
+        if self.contexts is not None and self.profiles.is_large and np.count_nonzero(changing) * _FEW < len(changing):
+            result = np.zeros((groups, len(self.profiles.locations)))
+            for node in np.flatnonzero(changing).tolist():
+                values = self._at_node(node, scopes.function_prop)
+                if group[node] >= 0:
+                    result[group[node]] += values
+                if against[node] >= 0:
+                    result[against[node]] -= values
+            return _rounded(result.T) * scopes.scale
+        result = np.zeros((len(self.profiles.locations), groups))
+        matters = np.append(changing, False)  # the last entry is for contexts that are not in the tree
 
         def add(location: int, block: Block) -> None:
             chosen = np.flatnonzero(block.metric == scopes.function_prop)
@@ -252,8 +264,7 @@ class DatabaseValues:
             result[location] -= np.bincount(loss[loss >= 0], weights=values[loss >= 0], minlength=groups)
 
         self.profiles.each(add)
-        result[np.abs(result) < ROUNDING * np.abs(result).sum(axis=1, keepdims=True)] = 0.0
-        return result * scopes.scale
+        return _rounded(result) * scopes.scale
 
     def location_totals(self, metric: str) -> FloatArray:
         added = self._added(metric, lambda name: np.nan_to_num(self.location_totals(name)))
@@ -264,6 +275,12 @@ class DatabaseValues:
             return np.full(len(self.profiles.locations), np.nan)
         totals = self._at_context(0, scopes.inclusive_prop) * scopes.scale
         return np.where(totals != 0, totals, np.nan)
+
+
+def _rounded(rows: FloatArray) -> FloatArray:
+    """Without what is left of a row's values by rounding."""
+    rows[np.abs(rows) < ROUNDING * np.abs(rows).sum(axis=1, keepdims=True)] = 0.0
+    return rows
 
 
 #: With more metrics than this, sorting the values by metric is cheaper than looking for each metric's.

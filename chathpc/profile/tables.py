@@ -368,11 +368,10 @@ def call_values(profile: Profile, metric: str, nodes: IntArray) -> FloatArray:
     column = np.full(len(standing), -1, dtype=np.int32)
     column[nodes] = np.arange(len(nodes), dtype=np.int32)
     members = np.flatnonzero(column[standing] >= 0).astype(np.int32)
-    found = np.zeros((len(profile.where), len(nodes)))
+    found = np.zeros((len(nodes), len(profile.where)))
     # Calls may have many more nodes below them than were asked for: at once no more are read than that.
     for part in np.array_split(members, -(-len(members) // len(nodes))) if len(members) else ():
         values = profile.values.per_location(metric, part, inclusive=False)
-        order = np.argsort(column[standing[part]], kind="stable")
-        columns, begins = np.unique(column[standing[part]][order], return_index=True)
-        found[:, columns] += np.add.reduceat(values[:, order], begins, axis=1)
-    return found
+        for at, own in zip(column[standing[part]].tolist(), values.T, strict=True):
+            found[at] += own
+    return found.T

@@ -31,7 +31,7 @@ from chathpc.scale.record import GroupRecord, OddRecord, SpreadPlaceRecord, Spre
 
 #: Values of a block, in numbers: 32 MiB of them.
 _BLOCK = 4 << 20
-#: Locations × places up to which threads that a library runs for itself are left aside.
+#: Locations × places up to which it is told beside other answers.
 _SMALL = 20_000_000
 QUANTILES = (0.1, 0.5, 0.9)
 #: What has less than this part of the metric at ranks and threads does not show how it is spread over them.
@@ -104,13 +104,9 @@ def _check(profile: Profile, metric: str) -> None:
 
 def spread_of(profile: Profile, metric: str) -> SpreadRecord | None:
     """The same of a profile that was read, in this process; None for one location, devices alone, and what takes more than a second or two."""
-    if len(profile.where) < 2 or profile.where.is_gpu.all() or not _is_small(profile):
+    if len(profile.where) < 2 or profile.where.is_gpu.all() or len(profile.where) * len(profile.tree) > _SMALL:
         return None
     return _of_table(profile, metric, np.concatenate([_block(profile, metric, *each) for each in _blocks(profile)]))
-
-
-def _is_small(profile: Profile) -> bool:
-    return len(profile.where) * len(profile.tree) <= _SMALL
 
 
 def _blocks(profile: Profile) -> Iterator[tuple[int, int]]:
@@ -157,12 +153,10 @@ def _block(source: str | Profile, metric: str, begin: int, end: int) -> FloatArr
 
 
 def _host(profile: Profile, metric: str) -> IntArray:
-    """The program's own threads; of a large run all that are of the host, since what tells helpers reads every value."""
-    found = ~profile.where.is_gpu & ~profile.where.is_shared
-    if _is_small(profile):
-        found &= ~profile.helpers.locations
-        if profile.time is not None and profile.time.id == metric:
-            found &= ~profile.without_time
+    """The program's own threads."""
+    found = ~profile.where.is_gpu & ~profile.where.is_shared & ~profile.helpers.locations
+    if profile.time is not None and profile.time.id == metric:
+        found &= ~profile.without_time
     return np.flatnonzero(found).astype(np.int32)
 
 

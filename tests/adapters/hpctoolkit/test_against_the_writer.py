@@ -75,10 +75,11 @@ def total(context: Context, metric: str, location: int | None = None) -> float:
     return sum(v for by_location in values for k, v in by_location.items() if location in (None, k))
 
 
-def own(context: Context, metric: str) -> float:
+def own(context: Context, metric: str, location: int | None = None) -> float:
     """Point values of the context and of the instructions directly inside it that are not in the tree."""
     near = [context, *(child for child in context.children if child.elided)]
-    return sum(v for one in near for v in one.samples.get(metric, {}).values())
+    values = [one.samples.get(metric, {}) for one in near]
+    return sum(v for by_location in values for k, v in by_location.items() if location in (None, k))
 
 
 @settings(max_examples=60)
@@ -154,6 +155,26 @@ def test_the_timeline_is_that_of_the_traces(tmp_path: Path) -> None:
     assert lanes[0].start.tolist() == [1_000, 6_000, 11_000, 16_000]
     labels = ["idle" if node < 0 else profile.tree.label(node) for node in lanes[0].node.tolist()]
     assert labels == ["main", "work.c:8", "idle", "main.c:3"]
+
+
+@pytest.mark.parametrize("few", [0, 10**9], ids=["by context", "by location"])
+def test_values_are_grouped_in_the_same_way_whatever_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+) -> None:
+    monkeypatch.setattr("chathpc.adapters.hpctoolkit.values._FEW", few)
+    monkeypatch.setattr("chathpc.adapters.hpctoolkit.profiles._WORTH_THREADS", 1)
+    database = programs.small()
+    written = write(tmp_path, database)
+    profile = chathpc.load(tmp_path).everything
+    assert profile.tree.source_id is not None
+    node_of = {int(number): node for node, number in enumerate(profile.tree.source_id)}
+    group = np.full(len(profile.tree), -1, dtype=np.int32)
+    expected = np.zeros((len(profile.where), 3))
+    for at, context in enumerate(each for each in walk(database.roots) if not each.elided):
+        group[node_of[written.ids[context]]] = at % 4 - 1  # every fourth is in no group
+        for location in range(len(expected) if at % 4 else 0):
+            expected[location, at % 4 - 1] += own(context, TIME, location)
+    assert profile.values.grouped(profile.metric(TIME).id, group, 3) == pytest.approx(expected)
 
 
 def test_derived_metrics_are_differences_at_every_context(tmp_path: Path) -> None:
