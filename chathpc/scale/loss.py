@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
 from chathpc.profile.names import in_words
 from chathpc.profile.run import processors
@@ -158,14 +159,14 @@ def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | 
         # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
         kept &= ~is_one_of(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
         kept &= ~((kinds == Activity.MPI) & _leaves_out_mpi(run))
-    table = _by_worker(run, np.where(kept, place, -1).astype(np.int32), size)
-    useful = np.bincount(place, weights=activities.is_useful(kinds) * run.values, minlength=size) > 0
+    useful = _marked(place, activities.is_useful(kinds) & (run.values > 0), size)
+    table = _in_slots(run, place, _by_worker(run, np.where(kept, place, -1).astype(np.int32), size), useful)
     computing = table[:, useful].sum(axis=1)
-    mean, busiest = table.mean(axis=0), table[np.argmax(computing)]
+    mean, most = table.mean(axis=0), int(np.argmax(computing))
     return (
         np.where(useful, mean, 0.0),
-        np.where(useful, busiest - mean, 0.0),
-        np.where(useful, 0.0, busiest),
+        np.where(useful, table[most] - mean, 0.0),
+        _charged(run, place, np.where(useful, 0.0, table), most),
         float(len(table)),
         len(table) > 1 or all(value <= 1 for name, value in run.parameters.items() if is_workers(name)),
         starved,
@@ -224,6 +225,60 @@ def _by_worker(run: Run, group: IntArray, size: int) -> FloatArray:
         kept = group >= 0
         table = np.bincount(group[kept], weights=run.values[kept], minlength=size).astype(np.float64)[None, :]
     return table if len(table) else np.zeros((1, size))
+
+
+def _marked(place: IntArray, nodes: BoolArray, size: int) -> BoolArray:
+    """True for the places of some nodes."""
+    found = np.zeros(size, dtype=np.bool_)
+    found[place[nodes]] = True
+    return found
+
+
+def _in_slots(run: Run, place: IntArray, table: FloatArray, useful: BoolArray) -> FloatArray:
+    """Rows of threads as those of the workers that were asked for, where there are more: a thread works on where another has ended, and where
+    its starter waits for it. As they are where no trace tells when each was there.
+    """
+    count = int(run.parameters.get("threads", 0))
+    if not run.on_threads or run.measured.ranks > 1 or not 0 < count < len(table):
+        return table
+    timeline = run.profile.read_timeline()
+    lanes = [] if timeline is None else [lane for lane in timeline.lanes if len(lane.start)]
+    spans = {lane.location: (int(lane.start[0]), int(lane.start[-1])) for lane in lanes}
+    locations = run.measured.facts.locations.tolist()
+    if not spans.keys() >= set(locations):
+        return table
+    joins = _marked(place, run.kinds == Activity.JOIN, table.shape[1])
+    starts = np.asarray(table[:, joins].any(axis=1))
+    ends, rows = list[int](), list[FloatArray]()
+    for thread in sorted(range(len(table)), key=lambda thread: (bool(starts[thread]), spans[locations[thread]])):
+        begin, end = spans[locations[thread]]
+        after = [slot for slot in range(len(rows)) if ends[slot] <= begin]
+        if after:
+            rows[after[0]], ends[after[0]] = rows[after[0]] + table[thread], end
+        elif starts[thread] and len(rows) >= count:
+            rows[0] = rows[0] + np.where(useful, table[thread], 0.0)
+        else:
+            rows.append(table[thread])
+            ends.append(end)
+    return np.array(rows)
+
+
+def _charged(run: Run, place: IntArray, waits: FloatArray, most: int) -> FloatArray:
+    """The waiting of worker `most` (of workers × places), that for all ranks to come charged to the messages for which the last of them
+    waited before: an indirect wait in the sense of D. Böhme et al., Identifying the root causes of wait states (ICPP'10).
+    """
+    own: FloatArray = waits[most].copy()
+    if not run.on_threads or run.measured.ranks < 2:
+        return own
+    meets = _marked(place, synchronises_all(run.measured.facts), len(own))
+    messages = _marked(place, run.kinds == Activity.MPI, len(own)) & ~meets
+    before = waits[:, messages].sum(axis=1)
+    last, waited = int(np.argmax(before)), float(own[meets].sum())
+    moved = min(waited, float(before[last] - before[most]))
+    if moved > 0:
+        own[meets] *= 1 - moved / waited
+        own[messages] += moved * waits[last, messages] / before[last]
+    return own
 
 
 def _rank_balance(run: Run, useful: FloatArray) -> float:

@@ -108,7 +108,7 @@ def scaling_of(
             for node in losses.hot_path[-_STEPS:]
             if node
         ],
-        findings=findings,
+        findings=findings if verdict != "scales" else [],
         law=whole.record(series.parameter, targets),
         predictions=[*map(outlook.predict, targets), *(_several(series, several) if several else [])],
         crossing=crossing(costs),

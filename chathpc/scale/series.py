@@ -408,6 +408,9 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     workers = parameter if parameter in _NAMES else "workers"
     if typical <= threshold("strong_growth"):
         return Kind.STRONG, f"the computing time of all {workers} together stays about the same"
+    first, last = (np.mean([runs[at].measured.busiest for at in point.runs]) for point in (points[0], points[-1]))
+    if last < threshold("falls") * first:
+        return Kind.STRONG, f"the run takes less time with more {workers}"
     if typical >= threshold("weak_growth"):
         return Kind.WEAK, f"the computing time of all {workers} together grows with their number"
     return Kind.UNKNOWN, "all workers' computing neither stays nor grows in proportion"

@@ -57,7 +57,7 @@ _WAITING: Mapping[Activity, tuple[str | None, str]] = {
     ),
     Activity.OMP_WAIT: ("omp-barrier-wait", _BARRIERS),
     Activity.OMP_OVERHEAD: ("omp-barrier-wait", _BARRIERS),
-    Activity.LOCK: ("lock-contention", ""),
+    Activity.LOCK: ("lock-contention", "waits for a lock that another {who} holds"),
     Activity.MPI: ("mpi-communication-bound", "communicates longer the more {who}s there are"),
     Activity.GPU: (None, "has nothing to do: the host starts work too late, or there is too little for all"),
     Activity.GPU_COPY: (None, "copies data, or sets memory, for longer"),
@@ -134,21 +134,23 @@ def verdict(
         said = f"{which} do not show their workers one by one: only the growth of their time is known."
         return "cannot-tell", said
     lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {worker(series)}s' time"
-    if worst is not None and worst.share > losses.total:
+    needs_attention = max(losses.total, worst.share if worst else 0.0) > 1 - threshold("scales_well")
+    if worst is not None and needs_attention and worst.share > losses.total:
         return "loses", (
             f"At {last}, {worst.name} costs {numbers.percent(worst.share)} {whole}: it {worst.why}. "
             f"Other places cost less than at {first}, so that {lost} is lost in all."
         )
-    if worst is not None:
+    if worst is not None and needs_attention:
         return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
-    if losses.total > 1 - threshold("scales_well"):
+    if needs_attention:
         factor = _least_factor(efficiencies[-1])
         return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
     where = unjudged(costs)
     beside = f"; waiting in {where} was not judged, as threads had no core" if where else ""
-    return "scales", f"From {first} to {last} {lost} of the time is lost{said}{beside}."
+    most = f", most in {worst.name} ({numbers.percent(worst.share)})" if worst else ""
+    return "scales", f"From {first} to {last} {lost} of the time is lost{most}{said}{beside}."
 
 
 def _least_factor(point: PointRecord) -> str:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
+from chathpc.profile.timeline import Lane, Timeline
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import grown_of, scaling_of
 from chathpc.scale.series import Kind, Run, Series
@@ -87,6 +89,80 @@ def test_what_is_left_of_a_stack_that_was_lost_belongs_to_the_function_above() -
     causes = losses_of(costs).causes
     assert [name_of(costs, cause.node) for cause in causes] == ["report"]
     assert causes[0].share == pytest.approx(0.75 / 3)
+
+
+def test_waits_for_all_ranks_are_charged_to_the_messages_that_the_last_one_waited_for() -> None:
+    """A chain: the second rank receives when the first has swept, which then waits for the second in a reduction."""
+
+    def run(count: int) -> Profile:
+        swept, received, reduced = {1: (8.0, 0.0, 0.0), 2: ((4.01, 4.0), (0.0, 3.5), (3.5, 0.5))}[count]
+        sweep = function("sweep", mpi("MPI_Recv", time=received), time=swept)
+        norm = function("norm", mpi("MPI_Allreduce", time=reduced))
+        return build(main(sweep, norm), locations=Locations.of(count, rank=np.arange(count)), timed=True)
+
+    costs = costs_of(series("ranks", {count: run(count) for count in (1, 2)}, Kind.STRONG))
+    place = {name_of(costs, node): node for node in range(len(costs.joint.tree))}
+    assert costs.waiting[1, place["MPI_Recv in sweep"]] == pytest.approx(3.5)
+    assert costs.waiting[1].sum() == pytest.approx(3.5)
+    first, *others = losses_of(costs).causes
+    assert name_of(costs, first.node) in ("sweep", "MPI_Recv in sweep")
+    assert "norm" not in [name_of(costs, each.node) for each in others]
+
+
+def _phases(count: int) -> Profile:
+    """Threads of two phases, those of the second unevenly, and a main thread that only waits for them to end."""
+    spans = [(0, 100), *((1, 40) for _ in range(count)), *((45, 99) for _ in range(count))]
+    first, second = ((4.0,), (6.0,)) if count == 1 else ((2.0, 2.0), (5.0, 1.0))
+    own = np.zeros((1 + 2 * count, 2))
+    own[1 : 1 + count, 0], own[1 + count :, 1] = first, second
+    joined = function(
+        "run",
+        call(
+            "pthread_join [libc.so.6]",
+            module="/usr/lib/libc.so.6",
+            time=(sum(map(max, (first, second))), *(0.0,) * 2 * count),
+        ),
+    )
+    fill, solve = (
+        thread(function(name, time=tuple(column))) for name, column in zip(("fill", "solve"), own.T, strict=True)
+    )
+    lanes = tuple(
+        Lane(at, np.array(span, dtype=np.uint64), np.zeros(2, dtype=np.int32)) for at, span in enumerate(spans)
+    )
+    made = build(main(joined), fill, solve, timed=True)
+    return replace(made, read_timeline=lambda: Timeline(0, 100, lanes))
+
+
+def test_threads_that_follow_each_other_are_one_worker() -> None:
+    costs = costs_of(series("threads", {1: _phases(1), 2: _phases(2)}))
+    assert costs.workers.tolist() == [1, 2]
+    assert costs.computing.sum(axis=1) == pytest.approx([10, 5])
+    assert costs.elapsed == pytest.approx([10, 7])
+    untraced = {count: replace(_phases(count), read_timeline=lambda: None) for count in (1, 2)}
+    assert costs_of(series("threads", untraced)).workers.tolist() == [3, 5]
+
+
+def test_a_starter_that_works_itself_is_a_worker() -> None:
+    made = build(
+        main(
+            function(
+                "run", call("pthread_join [libc.so.6]", module="/usr/lib/libc.so.6", time=(0.1, 0.0)), time=(3.9, 4.0)
+            )
+        ),
+        timed=True,
+    )
+    lanes = tuple(Lane(at, np.array((at, 90), dtype=np.uint64), np.zeros(2, dtype=np.int32)) for at in range(2))
+    made = replace(made, read_timeline=lambda: Timeline(0, 100, lanes))
+    costs = costs_of(series("threads", {1: profile(1, {"run": even(8.0)}), 2: made}))
+    assert costs.workers.tolist() == [1, 2]
+
+
+def test_a_loss_that_needs_no_attention_is_no_finding() -> None:
+    """POP takes 80 % for enough."""
+    little, much = (scaling_of(strong({"solve": even(8.0), "again": each(0.5)}, counts=(1, n))) for n in (2, 32))
+    assert (little.verdict, little.findings) == ("scales", [])
+    assert "most in again" in little.headline
+    assert (much.verdict, [each.name for each in much.findings]) == ("loses", ["again"])
 
 
 def test_a_library_that_computes_for_a_function_is_part_of_it() -> None:

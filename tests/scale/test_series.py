@@ -105,5 +105,19 @@ def test_what_makes_no_series_is_refused(tmp_path: Path) -> None:
 def test_the_computing_tells_strong_from_weak() -> None:
     assert strong({"solve": even(8.0), "again": each(0.5)}).kind == Kind.STRONG
     assert strong({"solve": each(8.0), "little": even(0.5)}).kind == Kind.WEAK
-    between = series("threads", {count: profile(count, {"solve": even(count**0.5)}) for count in (1, 4, 16)})
-    assert between.kind == Kind.UNKNOWN
+    between = {count: profile(count, {"solve": even(count**0.5)}, each(1.0)) for count in (1, 4)}
+    assert series("threads", between).kind == Kind.STRONG
+
+
+def test_runs_that_take_less_time_with_more_workers_are_no_weak_scaling() -> None:
+    """Two thirds are done by each thread again; under weak scaling no run would take less than before."""
+    found = strong({"map": each(0.66), "plan": even(0.34)}, counts=(1, 2))
+    assert (found.kind, found.reason) == (Kind.STRONG, "the run takes less time with more threads")
+    assert strong({"map": each(0.95), "plan": even(0.05)}, counts=(1, 2)).kind == Kind.WEAK
+
+
+def test_what_neither_stays_nor_grows_in_proportion_is_unknown() -> None:
+    """Computing doubles with four times the threads, which wait as much as they have less of it."""
+    waits = lambda count: (1.0 - count**-0.5,) * count  # noqa: E731
+    runs = {count: profile(count, {"solve": even(count**0.5)}, waits) for count in (1, 4, 16)}
+    assert series("threads", runs).kind == Kind.UNKNOWN
