@@ -1,4 +1,4 @@
-"""Series of unseen programs: `python -m tests.accuracy.measure_series tests/accuracy/series FOLDER`, on a machine with nothing beside.
+"""Series of unseen programs: `python -m tests.accuracy.measure_series tests/accuracy/series/fourth FOLDER`, on a machine with nothing beside.
 
 Builds each program, measures its series into FOLDER (what is there already is not measured again) and says whether the first finding of
 `chathpc scale` is at the place of the fault: the function, or another that the author accepts, is its name, its place or on the way there.
