@@ -30,8 +30,6 @@ from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 #: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's
 #: value.
 ROUNDING = 1e-12
-#: Of so many contexts at most one may bear on it for those that do to be read one by one, and not all values of each location.
-_FEW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +239,9 @@ class DatabaseValues:
         passes = self.propagates(scopes.propagation_bit)
         against = np.where(passes, group[self.tree.parent], np.int32(-1))
         changing = group != against
-        if self.contexts is not None and self.profiles.is_large and np.count_nonzero(changing) * _FEW < len(changing):
+        # Each read costs about the same: of all values of a location, or of those of a context.
+        few = np.count_nonzero(changing) < len(self.profiles.locations)
+        if self.contexts is not None and self.profiles.is_large and few:
             result = np.zeros((groups, len(self.profiles.locations)))
             for node in np.flatnonzero(changing).tolist():
                 values = self._at_node(node, scopes.function_prop)

@@ -157,13 +157,13 @@ def test_the_timeline_is_that_of_the_traces(tmp_path: Path) -> None:
     assert labels == ["main", "work.c:8", "idle", "main.c:3"]
 
 
-@pytest.mark.parametrize("few", [0, 10**9], ids=["by context", "by location"])
+@pytest.mark.parametrize("large", [1, 10**9], ids=["by context", "by location"])
 def test_values_are_grouped_in_the_same_way_whatever_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, few: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, large: int
 ) -> None:
-    monkeypatch.setattr("chathpc.adapters.hpctoolkit.values._FEW", few)
-    monkeypatch.setattr("chathpc.adapters.hpctoolkit.profiles._WORTH_THREADS", 1)
+    monkeypatch.setattr("chathpc.adapters.hpctoolkit.profiles._WORTH_THREADS", large)
     database = programs.small()
+    database.locations.extend(Location(thread=k) for k in range(100, 200))  # more than contexts
     written = write(tmp_path, database)
     profile = chathpc.load(tmp_path).everything
     assert profile.tree.source_id is not None
