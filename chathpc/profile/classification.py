@@ -469,7 +469,6 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     if not inside.any():
         return
     telling = is_one_of(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
-    # perf's `[unknown]` may also be the end of a barrier, which the function calls that holds the region.
     unnamed = tree.where_name(lambda name: name.startswith(_UNKNOWN), nameless=True)
     named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
     lock_at = tree.nearest(named_lock)
@@ -478,14 +477,15 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     other = inside & ~is_one_of(kind, OPENMP)  # sched_yield, futex, syscall, memset below the runtime
     kind[other] = Activity.OMP_WAIT
     kind[locked] = Activity.OMP_LOCK
-    # Unnamed procedures called directly by code that also enters critical sections.
-    owner = tree.function
+    # Unnamed procedures called directly by code that also enters critical sections. perf's `[unknown]` may also be the end of a
+    # barrier, which the function calls that holds the region: of these only those of the same line.
     starts = np.flatnonzero(call == np.arange(len(tree)))
-    callers = owner[np.maximum(tree.parent[starts], 0)]
-    lock_callers = np.unique(tree.name[callers[named_lock[starts]]])
-    suspicious = starts[
-        unnamed[starts] & inside[starts] & np.isin(tree.name[callers], lock_callers) & (tree.name[callers] >= 0)
-    ]
+    above = np.maximum(tree.parent[starts], 0)
+    caller, line, locks = tree.name[tree.function[above]], tree.line[above], named_lock[starts]
+    same_caller = unnamed[starts] & np.isin(caller, caller[locks])
+    at = (caller.astype(np.int64) << 32) + line
+    same_line = tree.named("[unknown]")[starts] & (line > 0) & np.isin(at, at[locks])
+    suspicious = starts[inside[starts] & (caller >= 0) & (same_caller | same_line)]
     chosen = np.zeros(len(tree) + 1, dtype=bool)
     chosen[suspicious] = True
     kind[chosen[np.where(call >= 0, call, len(tree))]] = Activity.OMP_LOCK

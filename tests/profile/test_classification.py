@@ -177,6 +177,16 @@ def test_a_runtime_without_names_queues_where_its_caller_also_enters_critical_se
     assert kind_of(tree, UNNAMED) == A.OMP_LOCK
 
 
+def test_a_frame_that_perf_cannot_name_queues_where_its_line_also_enters_a_critical_section() -> None:
+    def unknown(at: str) -> Node:
+        return line(at, call("[unknown]", module=GOMP))
+
+    enters = line("app.c:42", call("GOMP_critical_start", module=GOMP), call("[unknown]", module=GOMP))
+    tree = program(own("work._omp_fn.0", enters, unknown("app.c:48")))
+    kinds = classify(tree).kind
+    assert [kinds[at] for at in np.flatnonzero(tree.named("[unknown]"))] == [A.OMP_LOCK, A.OMP_WAIT]
+
+
 @pytest.mark.parametrize("name", ["[unknown]", "<unknown procedure> 0x2f780 [libgfortran.so.5]"])
 def test_fortrans_library_without_names_reads_and_writes(name: str) -> None:
     library = "/usr/lib/libgfortran.so.5.0.0"
