@@ -142,6 +142,14 @@ def test_wrong_usage_ends_with_2_and_says_where_help_is(run: Run, args: list[str
     assert "--help'." in result.err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("args", [[], ["adapters"], ["models"]])
+def test_a_command_alone_that_needs_another_shows_its_help_page_as_it_is(run: Run, args: list[str]) -> None:
+    result = run(*args)
+    page = run(*args, "--help").out
+    assert page.count("\n") > 5
+    assert page.strip() in (result.out.strip(), result.err.strip())
+
+
 def test_a_path_in_place_of_a_command_is_understood(run: Run, tmp_path: Path) -> None:
     (tmp_path / "db").mkdir()
     assert "chathpc explain db" in run("db").err
