@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,21 +62,22 @@ def command(
 
         profile = chathpc.load(path)
         profile = profile.everything if all_threads else profile
-        wanted = partial(tree_record, profile, metric=metric, by=by, min_share=min_share, depth=depth)
-        record = wanted()
+        rest = form != "json"
+        record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth, rest=rest)
     if form == "json":
         answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
     else:
-        answer(_text(profile, wanted(rest=True), len(record.rows), style_for(output)), output)
+        answer(_text(profile, record, style_for(output)), output)
 
 
-def _text(profile: Profile, record: TreeRecord, shown: int, style: Style) -> str:
+def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     from chathpc.diagnosis.coverage import HOST_TIME
     from chathpc.profile import numbers
     from chathpc.reports.page import Page
 
     page = Page(style)
     total = f"{numbers.quantity(record.total, record.unit)} of {profile.metric(record.metric).title}"
+    shown = sum(not row.label.startswith("…") for row in record.rows)
     contexts = f"{numbers.count(shown)} of {numbers.count(len(profile.tree))} contexts"
     page.paragraph(" · ".join((profile.title, profile.shape, total, contexts)), indent=0, style="dim")
     if profile.helpers.sentence:

@@ -19,11 +19,14 @@ from chathpc.profile.tree import (
     NodeKind,
     Relation,
     is_one_of,
+    outermost_spans,
 )
 from chathpc.report import TreeRecord, TreeRow
 
 #: What `tree_record` can show, coarse to fine.
 LEVELS = ("function", "loop", "line")
+#: Calls of a function inside itself that are shown one by one.
+_NESTED = 4
 
 
 def tree_record(
@@ -37,7 +40,8 @@ def tree_record(
 ) -> TreeRecord:
     """The tree by one metric: nodes of level `by` with at least `min_share` (0..1) of the total, down to `depth` levels.
 
-    Siblings stand largest first, with `rest` those that are too small together in a last row, `… 12 more`, where that is large enough.
+    Siblings stand largest first, with `rest` those that are too small together in a last row, `… 12 more`, where that is large enough, and
+    recursions only some levels deep.
     The values of nodes that `by` leaves out belong to the node around them. UsageError if there is no such metric, or if its
     values do not add up.
     """
@@ -48,35 +52,53 @@ def tree_record(
     shown = (inclusive >= min_share * total) & (inclusive > 0)
     if depth is not None:
         shown &= coarse.tree.depth < depth
+    if not rest:
+        rows = coarse.rows(profile.tree, own, inclusive, shown, total)
+        return TreeRecord(metric=chosen.id, unit=chosen.unit.value, total=total, rows=rows)
+    deep = _deep_recursion(coarse.tree) & shown
+    small = (inclusive > 0) & (inclusive < min_share * total)
+    shown &= ~coarse.tree.inside(np.flatnonzero(deep).astype(np.int32))
     rows = coarse.rows(profile.tree, own, inclusive, shown, total)
-    if rest:
-        small = (inclusive > 0) & (inclusive < min_share * total)
-        order = _preorder(coarse.tree, inclusive, shown)
-        rows = _with_rest(rows, _left_out(coarse.tree, order, small, inclusive, min_share * total), total)
-    return TreeRecord(metric=chosen.id, unit=chosen.unit.value, total=total, rows=rows)
+    order = _preorder(coarse.tree, inclusive, shown)
+    left_out = _left_out(coarse.tree, order, small, deep, inclusive, min_share * total)
+    return TreeRecord(metric=chosen.id, unit=chosen.unit.value, total=total, rows=_with_rest(rows, left_out, total))
+
+
+def _deep_recursion(tree: CallTree) -> BoolArray:
+    """True for the calls with which a recursion goes deeper than a reader wants to see: those of a function that has so many around it."""
+    labels, found = tree.function_labels[0], np.zeros(len(tree), dtype=np.bool_)
+    left = np.flatnonzero((tree.function == np.arange(len(tree))) & (tree.name >= 0)).astype(np.int32)
+    for _ in range(_NESTED):
+        left = left[~outermost_spans(left, tree.end[left], labels[left])]
+    found[left[outermost_spans(left, tree.end[left], labels[left])]] = True
+    return found
 
 
 def _left_out(
-    tree: CallTree, order: Sequence[int], small: BoolArray, values: FloatArray, least: float
-) -> list[tuple[int, float]]:
-    """For each node of `order` how many nodes right below it are too small to be shown, and what they have together; 0 where that is too small, too."""
+    tree: CallTree, order: Sequence[int], small: BoolArray, deep: BoolArray, values: FloatArray, least: float
+) -> list[tuple[str, float]]:
+    """For each node of `order` what is left out right below it, in words, and what it has: a deep recursion, or nodes that are too small
+    one by one; no words where that is too small, too.
+    """
     above = tree.parent[small & (tree.parent >= 0)]
     count = np.bincount(above, minlength=len(tree))
     sums = np.bincount(above, weights=values[small & (tree.parent >= 0)], minlength=len(tree))
-    count[sums < least] = 0
-    return [(int(count[node]), float(sums[node])) for node in order]
+    found = {node: (f"… {count[node]:,} more", float(sums[node])) for node in np.flatnonzero(count).tolist()}
+    for node in np.flatnonzero(deep).tolist():
+        levels = int(tree.depth[node : tree.end[node]].max()) - int(tree.depth[node]) + 1
+        found[int(tree.parent[node])] = (f"… recursion, {levels:,} levels deeper", float(values[node]))
+    return [each if (each := found.get(node, ("", 0.0)))[1] >= least else ("", 0.0) for node in order]
 
 
-def _with_rest(rows: Sequence[TreeRow], left_out: Sequence[tuple[int, float]], total: float) -> list[TreeRow]:
+def _with_rest(rows: Sequence[TreeRow], left_out: Sequence[tuple[str, float]], total: float) -> list[TreeRow]:
     """The rows with one for what is left out below each, behind all that is shown there."""
     told: list[TreeRow] = []
     waiting: list[TreeRow] = []
-    for row, (count, value) in zip(rows, left_out, strict=True):
+    for row, (label, value) in zip(rows, left_out, strict=True):
         while waiting and waiting[-1].depth > row.depth:
             told.append(waiting.pop())
         told.append(row)
-        if count:
-            label = f"… {count:,} more"
+        if label:
             waiting.append(
                 TreeRow(depth=row.depth + 1, label=label, place="", inclusive=value, exclusive=0.0, share=value / total)
             )

@@ -98,6 +98,22 @@ def test_many_that_are_too_small_each_have_a_row_together_behind_their_siblings(
     assert [row.label for row in tree_record(profile, depth=2, rest=True).rows] == ["main", "f"]
 
 
+def test_a_recursion_is_shown_some_levels_deep() -> None:
+    """`odd` and `even` call each other 40 times, each taking 1 s: all but the first eight stand in a row."""
+    inner = function("leaf", time=1.0)
+    for at in range(40, 0, -1):
+        inner = function("even" if at % 2 else "odd", inner, time=1.0)
+    profile = build(function("main", inner, time=59.0))
+    told = rows(tree_record(profile, rest=True))
+    assert [label for _, label, _, _ in told] == [
+        "main",
+        *("even", "odd") * 4,
+        "… recursion, 33 levels deeper",
+    ]
+    assert told[-1][2:] == (33.0, 0.0)
+    assert len(tree_record(profile).rows) == 42
+
+
 def test_a_metric_that_does_not_add_up_has_no_tree() -> None:
     with pytest.raises(UsageError, match=r"'cpu\.ipc' do not add up"):
         tree_record(small_profile(), metric="IPC")
