@@ -105,7 +105,7 @@ def _text(profile: Profile, style: Style) -> str:
     for metric in sorted((one for one in shown if one.has_values), key=lambda one: (one.id != time, one.id)):
         total = numbers.quantity(profile.total(metric.id), metric.unit.value)
         rows.append((metric.id, metric.source_name, metric.unit.value, total))
-    page.table(("metric", "name in the source", "unit", "total"), rows, right="total")
+    page.table(("metric", "name in the source", "unit", "total"), rows, right="total", whole="metric")
     empty = sorted(one.id for one in shown if not one.has_values)
     if empty:
         page.blank()

@@ -155,8 +155,10 @@ class Page(Blocks):
         """A line that is laid out already."""
         self.lines.append(text)
 
-    def table(self, header: Sequence[str], rows: Rows, *, right: Titles = "", indent: int = 0) -> None:
-        for line in table_lines(header, [[*map(plain, row)] for row in rows], self.style, right=right):
+    def table(
+        self, header: Sequence[str], rows: Rows, *, right: Titles = "", whole: Titles = "", indent: int = 0
+    ) -> None:
+        for line in table_lines(header, [[*map(plain, row)] for row in rows], self.style, right=right, whole=whole):
             self.lines.append(Text.assemble(" " * indent, line))
 
     def notes(self, texts: Sequence[str], label: str = "Notes") -> None:

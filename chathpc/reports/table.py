@@ -24,15 +24,20 @@ _NO_DIGIT = re.compile(r"^[^1-9]+|\D")
 
 
 def table_lines(
-    header: Sequence[str], rows: Sequence[Sequence[str]], style: Style, *, right: str | Sequence[str] = ""
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    style: Style,
+    *,
+    right: str | Sequence[str] = "",
+    whole: str | Sequence[str] = "",
 ) -> list[Text]:
-    """The table as lines of at most `style.width` columns; the widest columns are shortened to fit, numbers last.
+    """The table as lines of at most `style.width` columns; the widest columns are shortened to fit, numbers and those of `whole` last.
 
     `right` names the columns that are aligned to the right, numbers: words, or titles that may have blanks.
     """
     cells = [[style.name(cell) for cell in row] for row in (header, *rows)]
     figures = columns(header, right)
-    widths = _widths(cells, style.width, figures)
+    widths = _widths(cells, style.width, figures | columns(header, whole))
     told = [_shortened(cells, width, style) for cells, width in zip(zip(*cells, strict=True), widths, strict=True)]
     lines = []
     for number, row in enumerate(zip(*told, strict=True)):
@@ -58,9 +63,9 @@ def _shortened(cells: Sequence[str], width: int, style: Style) -> list[str]:
     return [shortened(cell if _PATH.match(cell) else short, width, style) for cell, short in pairs]
 
 
-def _widths(cells: Sequence[Sequence[str]], width: int, figures: Set[int]) -> list[int]:
+def _widths(cells: Sequence[Sequence[str]], width: int, whole: Set[int]) -> list[int]:
     widths = [max(map(cell_len, column)) for column in zip(*cells, strict=True)]
-    texts = [at for at in range(len(widths)) if at not in figures]
+    texts = [at for at in range(len(widths)) if at not in whole]
     for ones in (texts, range(len(widths))):
         while sum(widths) + _GAP * (len(widths) - 1) > width:
             widest = max(ones, key=lambda at: widths[at], default=0)

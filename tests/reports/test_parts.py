@@ -298,3 +298,10 @@ def test_fitted_text_can_always_be_written(text: str, encoding: str) -> None:
 )
 def test_money_is_shown_to_three_digits_and_to_the_cent(amount: float, shown: str) -> None:
     assert numbers.money(amount, "EUR") == f"{shown} EUR"
+
+
+def test_a_column_that_is_copied_from_is_shortened_last() -> None:
+    row = ("gpu.kernel.shared-memory-per-block", "staticSharedMemory + dynamicSharedMemory", "96.0 kB")
+    lines = [line.plain for line in table_lines(("metric", "name", "total"), [row], Style(64), whole="metric")]
+    assert all(cell_len(line) <= 64 for line in lines)
+    assert lines[1].split()[0] == row[0]
