@@ -9,7 +9,8 @@ import pytest
 
 from chathpc.adapters.tau import read
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.profile.profile import Profile
+from chathpc.profile.merge import merge
+from chathpc.profile.profile import Profile, Source
 from tests.diagnosis.parts import causes, diagnosed, function, main, mpi, ranks, source, statements
 from tests.profile.build import Node, build, line
 from tests.synthetic.tau import Tree, write_run
@@ -55,6 +56,19 @@ def test_very_many_short_calls_are_latency_where_bytes_were_not_counted(tmp_path
     first = diagnose(read(write_run(tmp_path / "run", {(rank, 0, 0): tree for rank in range(2)}))).findings[0]
     assert (first.cause, first.against) == ("mpi-small-messages", ("How much data they move was not measured.",))
     assert "400,000 MPI calls of 20.0 µs each" in first.summary
+
+
+def test_bytes_that_another_tool_counted_are_no_quotient_with_these_calls() -> None:
+    """Of 400,000 calls one tool counts the bytes, 8 each; the other saw few calls, and 48 bytes."""
+
+    def seen(tool: str, calls: float, sent: dict[str, float]) -> Profile:
+        send = mpi("MPI_Send", values={"cpu.time": 8.0, "calls.count": calls, **sent})
+        profile = build(main(send, line("app.c:2", time=2.0)))
+        return replace(profile, sources=(Source(Path(tool), tool),))
+
+    joined = merge([seen("A", 4e5, {"mpi.sent.bytes": 3.2e6}), seen("B", 10.0, {"mpi.message.bytes": 48.0})])
+    first = diagnose(joined).findings[0]
+    assert "400,000 MPI calls of 20.0 µs and 8.00 B each" in first.summary
 
 
 def test_short_collective_calls_are_named_and_merged_and_no_messages_to_one_rank(tmp_path: Path) -> None:

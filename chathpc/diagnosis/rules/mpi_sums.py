@@ -269,9 +269,11 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     if traced is not None and traced.is_whole:  # then waiting for late ranks is known, and is no latency
         spent = float(traced.at_node.sum())
     metrics = facts.profile.metrics
-    sent = next((name for name in _BYTES if facts.profile.has(name)), None)
     if facts.total == 0 or _CALLS not in metrics or not facts.in_seconds:
         return
+    # Another tool may count other calls.
+    tool = metrics[_CALLS].tool
+    sent = next((name for name in _BYTES if facts.profile.has(name) and metrics[name].tool == tool), None)
     share = spent / facts.total
     activities = facts.activities
     called = activities.of(Activity.MPI) & (activities.call == np.arange(len(activities.call)))
