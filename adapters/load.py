@@ -19,7 +19,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.packed import packing_of, plain_file, unreadable
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.compiler import Build
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import RANKS_ADDED, Profile
 from chathpc.profile.run import (
     EXIT_CODE,
     LAST_CACHE,
@@ -137,11 +137,13 @@ def _own(view: Profile) -> set[tuple[str, str]]:
 
 
 def _marks(place: Path, view: Profile) -> Iterator[tuple[Path, tuple[object, ...]]]:
-    """What only one recording of a run has: a host time in a folder of chathpc measure, and of a thread whose rank is known."""
+    """What only one recording of a run has: a host time in a folder of chathpc measure, and of a thread whose rank is known, or of all ranks."""
     above = (place.resolve(), *place.resolve().parents[:2])
     made = next((folder for folder in above if (folder / "measure.json").is_file()), None)
     where = view.where
     known = ~where.is_gpu & (where.rank >= 0)
+    if view.told(RANKS_ADDED) > 1:  # every rank of the run
+        known = ~where.is_gpu
     for name in (name for name, metric in view.metrics.items() if name.startswith("cpu.") and metric.has_values):
         if made is not None:
             yield made, (name,)

@@ -67,7 +67,7 @@ def _folder(path: Path) -> Table:
         raise AdapterError(
             f"holds {len(files)} runs ({shown}{', …' if len(files) > 4 else ''}), not one",
             path=path,
-            hint=f"Give one of them, such as {files[0]}; explain several runs one at a time.",
+            hint=f"Give one of them, such as {files[0]}; a series is for chathpc scale.",
         )
     return _joined(tables, owners)
 

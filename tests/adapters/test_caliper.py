@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from chathpc.adapters.caliper import ADAPTER, read, recognises
 from chathpc.adapters.caliper.files import fields_of
 from chathpc.adapters.glance import Glance
+from chathpc.adapters.load import load
 from chathpc.diagnosis.command import filled
-from chathpc.errors import AdapterError
+from chathpc.errors import AdapterError, UsageError
 from chathpc.profile.metric import Aggregation, Clock
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts, run_words
@@ -110,6 +111,15 @@ def test_a_mean_over_ranks_counts_only_those_that_have_the_region(tmp_path: Path
     unknown = read(write_cali(tmp_path / "d.cali", alone))
     assert own(unknown) == {"main": 4.0}
     assert any("no sums" in caveat for caveat in unknown.caveats)
+
+
+def test_sums_over_all_ranks_of_two_runs_are_not_joined(tmp_path: Path) -> None:
+    for name, seconds in (("a.cali", 32.0), ("b.cali", 64.0)):
+        sums = [Record(MAIN, {"sum#inclusive#sum#time.duration": seconds})]
+        write_cali(tmp_path / name, sums, facts={"mpi.world.size": "8"})
+    with pytest.raises(UsageError, match="are two runs") as caught:
+        load(tmp_path / "a.cali", tmp_path / "b.cali")
+    assert "chathpc scale" in caught.value.hint
 
 
 def test_extremes_of_visits_are_not_taken_for_extremes_of_ranks(tmp_path: Path) -> None:
