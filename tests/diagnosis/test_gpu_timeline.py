@@ -224,6 +224,13 @@ def test_exposed_communication_is_what_no_kernel_hides() -> None:
     assert diagnosis.findings[0].cause == "nccl-bound"
 
 
+def test_of_a_mostly_idle_device_the_exposed_part_of_communication_is_told() -> None:
+    """Of 100 ms 36 are busy: 30 with collectives, of which 25 are exposed, 11 with kernels."""
+    profile = recorded(kernel("k", (0, 10e3), (99e3, 100e3)), collective("ncclDevKernel_SendRecv", (5e3, 35e3)))
+    summary = finding(diagnosed(profile), "nccl-bound").summary
+    assert "takes 25.0 % of the 100 ms window (69.4 % of the device's busy time)" in summary
+
+
 @pytest.mark.parametrize(
     ("kernel_name", "program", "exchange"),
     [

@@ -105,7 +105,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"Exposed communication between devices takes {numbers.percent(share)} of {window_words(timeline)}"
-        f"{of_work(timeline, spent)}, most of it {most}.",
+        f"{of_work(timeline, cost)}, most of it {most}.",
         cost=cost,
         share=share,
         evidence=(*evidence, busy_fact(timeline)),
