@@ -37,6 +37,8 @@ _SETTING = re.compile(r"\b[A-Z][A-Z_]{4,}=")
 _LONG = 40
 #: The last line stays one: a longer path is left out.
 _SHORT = 78
+#: So many paths of views of one run are named.
+_PATHS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,8 +356,9 @@ def _lacking(page: Page, report: Report, detail: _Detail) -> None:
 
 def _more(page: Page, report: Report) -> None:
     """How to see and to ask more; a command that does not fit behind the rest stands whole on a line of its own, to be copied."""
-    path = next(iter(report.profile.paths), "")
-    more, chat = "More: --full · -o report.html", f"chathpc chat {shlex.quote(path)}" if path else ""
+    given = list(dict.fromkeys(report.profile.paths))
+    paths = shlex.join(given[:_PATHS]) + (" …" if len(given) > _PATHS else "")
+    more, chat = "More: --full · -o report.html", f"chathpc chat {paths}" if paths else ""
     line = f"{more} · {chat}" if chat else more
     if len(line) <= _SHORT:
         page.paragraph(line, indent=0, style="dim")

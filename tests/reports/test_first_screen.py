@@ -43,6 +43,14 @@ def test_it_fits_the_terminal_and_begins_with_the_verdict(height: int | None, wh
     assert "BOTTLENECK" in "\n".join(text.splitlines()[:5])
 
 
+@pytest.mark.parametrize(
+    ("paths", "told"), [(["a.cubex", "b c"], "chathpc chat a.cubex 'b c'"), (list("abcdef"), "chathpc chat a b c d …")]
+)
+def test_all_views_are_asked_about_together(paths: list[str], told: str) -> None:
+    profile = sample().profile.model_copy(update={"paths": paths})
+    assert screen(sample().model_copy(update={"profile": profile})).rstrip().endswith(told)
+
+
 def test_what_is_long_is_left_out_before_the_verdict_is() -> None:
     text = screen(long(sample()), Style(height=40))
     assert "BOTTLENECK" in "\n".join(text.splitlines()[:5])
