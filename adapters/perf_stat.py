@@ -142,7 +142,7 @@ def read(path: Path) -> Profile:
     known = {metric.id: counters.values[event] * metric.scale for event, metric in metrics.items()}
     used = fmean(counters.utilised) if counters.utilised else None
     return replace(
-        stacks.profile(path, metrics.values(), format="perf stat", tool="Linux perf"),
+        stacks.profile(path, metrics.values(), format="perf stat", tool="perf stat"),
         caveats=_caveats(counters, known, used, invalid),
         not_collected=_not_collected(known),
         run={} if used is None else {"processors in use": f"{used:.3g}"},

@@ -100,6 +100,9 @@ class Locations:
     def counts(self, without: BoolArray | None = None) -> LocationCounts:
         """How many nodes, ranks, threads and GPU streams there are among all locations but those in `without`."""
         cpu = ~self.is_gpu if without is None else ~self.is_gpu & ~without
+        # What says nothing of itself is no thread beside those that do: it is of them all.
+        named = cpu & ((self.rank >= 0) | (self.thread >= 0))
+        cpu = named if named.any() else cpu
         processes, per_process = np.unique(np.stack([self.node[cpu], self.rank[cpu]]), axis=1, return_counts=True)
         return LocationCounts(
             nodes=len(np.unique(self.node[cpu & (self.node >= 0)])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,7 +16,7 @@ from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, Metric, slug
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.remark import Disagreement
 from chathpc.profile.source_text import joined
 from chathpc.profile.sparse import combined, rolled_up
@@ -40,7 +41,8 @@ def merge(profiles: Sequence[Profile]) -> Profile:
       instructions of all of them below; facts of a kernel are shared by all places that launch it.
     - A metric that one tool measured on several ranks is one metric. One that several tools measured keeps its id for the
       first (a tool that watches the run before one that replays kernels); the others' bears their name in front:
-      `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`.
+      `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`. The time of a tool that cannot
+      show where it is spent (perf stat) always does.
     - Locations of the same rank and thread are one.
     - Records of compilers and machine code, which measured nothing, are laid beside the result (`build`, `code`, `predicted`).
 
@@ -55,14 +57,14 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     if companions:
         measured = [view for view in profiles if view not in companions]
         return with_companions(merge(measured) if measured else None, companions)
-    views = sorted(profiles, key=lambda view: (_standing(view), tool_of(view)))
+    views = sorted(profiles, key=lambda view: (_standing(view), bool(view.insufficient), tool_of(view)))
     forest = Forest()
     numbers, copies = zip(
         *(forest.add(view.tree, _weight(view), _measured(view)) for view in views), strict=True
     )  # fmt: skip
     tree, index = forest.finish()
     places = [np.where(own >= 0, index[np.maximum(own, 0)], np.int32(-1)).astype(np.int32) for own in numbers]
-    where, rows = _join_locations([view.where for view in views])
+    where, rows = _join_locations([view.where for view in views], [tool_of(view) for view in views])
     metrics, owners = _join_metrics(views)
     values = MergedValues(
         tree,
@@ -78,6 +80,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
     several = len(tools) > 1
     samples = [view.sample_count for view in views if view.sample_count is not None]
     base = views[0]
+    time = next((owners[name][0].view for name in TIME_METRICS if name in metrics and metrics[name].has_values), 0)
     return Profile(
         format=" + ".join(dict.fromkeys(view.format for view in views)),
         title=base.title,
@@ -90,8 +93,8 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         not_collected=_joined([view.not_collected for view in views]),
         run=_joined([view.run for view in views]),
         hardware=_joined([view.hardware for view in views]),
-        sample_count=(sum(samples) if not several else base.sample_count) if samples else None,
-        timed=base.timed,
+        sample_count=(sum(samples) if not several else views[time].sample_count) if samples else None,
+        timed=views[time].timed,
         insufficient=base.insufficient if all(view.insufficient for view in views) else "",
         devices=_joined([view.devices for view in views]),
         remarks=tuple(
@@ -147,19 +150,21 @@ def _measured(view: Profile) -> BoolArray:
     return mask
 
 
-def _join_locations(every: Sequence[Locations]) -> tuple[Locations, list[IntArray]]:
+def _join_locations(every: Sequence[Locations], tools: Sequence[str]) -> tuple[Locations, list[IntArray]]:
     """The distinct locations, and for each view the rows of its own."""
     row: dict[tuple[int, ...], int] = {}
     rows = []
     # Ranks have one number in all nodes; some tools do not tell theirs.
     by_node = all((where.node >= 0).any() for where in every)
-    for view, where in enumerate(every):
+    views: Counter[str] = Counter()
+    for where, tool in zip(every, tools, strict=True):
+        views[tool] += 1
         columns = [getattr(where, part).tolist() for part in _PARTS]
         mine = []
         for number, parts in enumerate(zip(*columns, strict=True)):
             identity = parts[:-1] if by_node or parts[1] < 0 else parts[1:-1]
-            # A place that says nothing of itself is a place of its own.
-            key = identity if any(part >= 0 for part in identity) else (-2, view, number)
+            # A place that says nothing of itself is one of its own beside those of the same tool, and what others say the same of.
+            key = identity if any(part >= 0 for part in identity) else (-2, views[tool], number)
             mine.append(row.setdefault(key, len(row)))
         rows.append(np.array(mine, dtype=np.int32))
     joined = {part: np.full(len(row), -1, dtype=np.int64) for part in _PARTS}
@@ -173,15 +178,17 @@ def _join_locations(every: Sequence[Locations]) -> tuple[Locations, list[IntArra
 def _join_metrics(views: Sequence[Profile]) -> tuple[dict[str, Metric], dict[str, list[Owner]]]:
     metrics: dict[str, Metric] = {}
     owners: dict[str, list[Owner]] = {}
+    conclusive = {tool_of(view) for view in views if not view.insufficient}
     for number, view in enumerate(views):
         tool = tool_of(view)
         for name, metric in view.metrics.items():
             known = metrics.get(name)
             identifier = name
-            if known is not None and known.tool != tool:
+            apart = name in TIME_METRICS and bool(conclusive) and tool not in conclusive
+            if apart or (known is not None and known.tool != tool):
                 if not metric.has_values:
                     continue
-                if not known.has_values:
+                if not apart and known is not None and not known.has_values:
                     owners[name] = []
                     known = None
                 else:

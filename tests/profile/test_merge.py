@@ -217,6 +217,35 @@ def test_ranks_of_a_view_that_tells_no_nodes_are_those_of_one_that_does():
     assert joined.location_totals("io.read.bytes").tolist() == [1.0, 2.0]
 
 
+def test_counters_of_the_whole_run_are_no_place_and_no_thread_of_the_tool_that_has_places():
+    """perf stat counts 4 s and cannot say where, a profiler samples 3 s and can: 2 s are in solve."""
+    b = TreeBuilder()
+    b.add(HOST.id, b.node(-1, NodeKind.REGION, "run"), 4.0)
+    cycles = Metric("cpu.cycles", Unit.COUNT, "cycles", "cycles")
+    b.add(cycles.id, 0, 1e9)
+    whole = profile("A counter", b, HOST, cycles, insufficient="It counts the run as a whole.", timed=True)[0]
+    for joined in (merge([whole, host_view()]), merge([host_view(), whole])):
+        assert joined.total("cpu.time") == 3.0
+        assert joined.table("function").iloc[0][["name", "exclusive"]].tolist() == ["solve", 2.0]
+        assert joined.total("a-counter.cpu.time") == 4.0
+        assert joined.total("a-counter.cpu.cycles") == 1e9
+        assert (joined.timed, joined.sample_count, joined.counts.threads) == (False, 600.0, 1)
+
+
+def test_a_place_without_a_name_is_no_thread_beside_those_with_one():
+    assert Locations.of(3, thread=np.array([0, 1, -1])).counts().threads == 2
+
+
+def test_how_the_time_was_taken_is_told_by_the_tool_whose_time_it_is():
+    """One tool counted instructions from beginning to end, the other sampled the time."""
+    b = TreeBuilder()
+    instructions = Metric("cpu.instructions", Unit.COUNT, "instructions", "Ir")
+    b.add(instructions.id, b.node(-1, NodeKind.FUNCTION, "main"), 1e6)
+    joined = merge([profile("Callgrind", b, instructions, timed=True)[0], host_view()])
+    assert joined.time == replace(HOST, tool="HPCToolkit")
+    assert (joined.timed, joined.sample_count) == (False, 600.0)
+
+
 def test_views_without_conclusion_leave_their_reason_as_a_caveat():
     empty = replace(counter_view(), insufficient="Profiling failed.")
     joined = merge([trace_view(), empty])
