@@ -23,6 +23,7 @@ from chathpc.diagnosis.gpu_tools import fitted
 from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.diagnosis.verdict import is_about_devices
 from chathpc.errors import UsageError
+from chathpc.profile.activity import is_interface
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
@@ -292,6 +293,9 @@ def pruned(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int = T
     if profile.time is not None:
         call = facts.activities.call
         opaque = (call >= 0) & (call != np.arange(len(call)))
+        if profile.timed:  # who instruments calls measures each for itself, also one inside another
+            label = profile.tree.function_labels[0]
+            opaque &= ~profile.tree.where_name(is_interface) | (label == label[np.maximum(call, 0)])
     result = prune(
         profile,
         focus=focus,

@@ -16,7 +16,7 @@ from chathpc.profile.profile import Profile, Source
 from chathpc.report import Report
 from tests.diagnosis.parts import barrier, function, gomp, hot_loop, libc, main, thread, wall
 from tests.diagnosis.test_diagnose import any_profiles
-from tests.profile.build import build, call, line, loop
+from tests.profile.build import build, call, entry, line, loop
 from tests.synthetic.hpctoolkit_v4 import write
 from tests.synthetic.programs import gpu, small
 
@@ -179,6 +179,17 @@ def test_helper_threads_are_not_in_the_tree() -> None:
     assert report.tree.rows[0].share == 1.0
     assert report.profile.metrics[0].total == 4.0
     assert len(report.notes) == 1
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_calls_that_were_measured_inside_calls_are_in_the_tree(timed: bool) -> None:
+    """Of 8 s in MPI_Finalize 6 are in MPI_File_open, which is one of its internals only where samples show it."""
+    opening = call("MPI_File_open", call("opal_progress", time=1.0), time=5.0)
+    profile = replace(build(entry("app", call("MPI_Finalize", opening, time=2.0), time=1.0)), timed=timed)
+    tree = chathpc.explain(profile, llm="none").tree
+    assert tree is not None
+    own = {row.label: row.exclusive for row in tree.rows}
+    assert own == {"app": 1.0, **({"MPI_Finalize": 2.0, "MPI_File_open": 6.0} if timed else {"MPI_Finalize": 8.0})}
 
 
 def test_other_metrics_are_kept_beside_the_time_without_helpers() -> None:

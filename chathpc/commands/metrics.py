@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,7 +67,7 @@ def _json(profile: Profile) -> str:
             "id": metric.id,
             "source_name": metric.source_name,
             "unit": metric.unit.value,
-            "total": profile.total(metric.id) if metric.has_values else None,
+            "total": total if metric.has_values and isfinite(total := profile.total(metric.id)) else None,
             "description": metric.description,
         }
         for metric in profile.metrics.values()
@@ -103,7 +104,9 @@ def _text(profile: Profile, style: Style) -> str:
     time = profile.time.id if profile.time is not None else ""
     shown = [one for one in profile.metrics.values() if not one.hidden]
     for metric in sorted((one for one in shown if one.has_values), key=lambda one: (one.id != time, one.id)):
-        total = numbers.quantity(profile.total(metric.id), metric.unit.value)
+        value = profile.total(metric.id)
+        # What has a value for each kernel, such as its registers, has none for the run.
+        total = numbers.quantity(value, metric.unit.value) if isfinite(value) else "no total"
         rows.append((metric.id, metric.source_name, metric.unit.value, total))
     page.table(("metric", "name in the source", "unit", "total"), rows, right="total", whole="metric")
     empty = sorted(one.id for one in shown if not one.has_values)

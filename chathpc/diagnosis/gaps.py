@@ -132,12 +132,12 @@ class Gaps:
                 count += int(intervals.covered(waiting, spans[0][begins]).sum())
         return count
 
-    @cached_property
-    def allocations(self) -> int:
-        """Number of gaps, over all devices, in which memory is allocated or freed."""
+    def gaps(self, *reasons: str) -> int:
+        """Number of gaps, over all devices, that have such stretches: of one gap there may be several."""
         return sum(
-            len(np.unique(np.searchsorted(device.idle[0], spans[0], side="right")))
-            for device, spans in zip(self.timeline.devices, self.by_reason["allocation"], strict=True)
+            len(np.unique(np.searchsorted(device.idle[0], np.concatenate(starts), side="right")))
+            for at, device in enumerate(self.timeline.devices)
+            if (starts := [self.by_reason[reason][at][0] for reason in reasons])
         )
 
     # -- which reasons are findings of their own -------------------------------------------------------------
@@ -172,7 +172,7 @@ class Gaps:
                 found.add(reason)
         entry = cause("gpu-allocation-in-loop")
         # As many calls in few gaps count where they are most of what the device waits for.
-        many = self.allocations
+        many = self.gaps("allocation")
         if self.seconds("allocation") > common()["most"].value * self.timeline.idle:
             many = self.count("allocation")
         if many >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):

@@ -175,9 +175,7 @@ _NOT_TOGETHER = (
     "an ideal network is known."
 )
 _IN_MESSAGES = "messages and collectives on their way"
-_NO_ORDER = (
-    "For most operations the timeline does not show which call launched them, so its critical path is not known."
-)
+_NO_ORDER = "Most operations cannot be paired one by one with the calls that launched them, so the timeline's critical path is not known."
 
 
 @dataclass(frozen=True, slots=True)

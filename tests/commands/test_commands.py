@@ -19,6 +19,7 @@ from chathpc.commands.progress import Progress
 from chathpc.diagnosis.facts import Facts
 from chathpc.fix.recipes.exact import exact_changes
 from chathpc.pipeline import explain
+from chathpc.profile.gpu_counters import counter
 from chathpc.profile.profile import Profile
 from chathpc.report import Report
 from chathpc.reports import renderers
@@ -216,6 +217,17 @@ def test_metrics_lists_ids_names_units_and_totals(run: Run, calls: Calls) -> Non
     content = json.loads(run("metrics", "db", "--format", "json").out)
     assert content["metrics"][0]["total"] == pytest.approx(10.05)
     assert content["locations"] == {"count": 1, "time": {"count": 1, "min": 10.05, "mean": 10.05, "max": 10.05}}
+
+
+def test_what_every_kernel_has_was_measured_though_it_has_no_total(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    node = build(call("main", time=1.0))
+    registers = counter("gpu.kernel.registers", "registersPerThread")
+    profile = replace(node, metrics={**node.metrics, registers.id: registers})
+    monkeypatch.setattr(chathpc, "load", lambda *_: profile, raising=False)
+    (row,) = (line for line in run("metrics", "db").out.splitlines() if registers.id in line)
+    assert row.endswith("no total")
+    told = json.loads(run("metrics", "db", "--format", "json").out, parse_constant=pytest.fail)["metrics"]
+    assert {each["id"]: each["total"] for each in told} == {"cpu.time": 1.0, registers.id: None}
 
 
 def test_metrics_has_as_many_samples_as_a_report(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -202,7 +202,7 @@ def test_a_timeline_without_launches_and_waits_tells_no_order_and_that_is_said()
     profile = recorded(kernel("sweep", *every(1000, 900, 30)), kernel("copy", *every(1000, 50, 30, begin=920)))
     found = path_facts(Facts(profile))
     assert found.evidence == ()
-    assert found.note.startswith("For most operations the timeline does not show which call launched")
+    assert found.note.startswith("Most operations cannot be paired one by one with the calls that launched them")
 
 
 def test_a_timeline_that_is_too_large_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

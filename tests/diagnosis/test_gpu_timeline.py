@@ -23,6 +23,7 @@ from chathpc.profile.run import run_facts
 from chathpc.profile.timeline import PYTHON_STACKS, LaneKind
 from tests.diagnosis.parts import causes, diagnosed, finding, statements, sure
 from tests.diagnosis.timelines import (
+    Track,
     api,
     collective,
     copy,
@@ -588,11 +589,12 @@ def test_counters_that_are_there_are_not_asked_for() -> None:
     assert "only kernel counters" not in finding(diagnosed(profile), "gpu-kernel-bound").summary
 
 
-def test_a_host_that_waits_each_step_cannot_work_ahead() -> None:
-    """100 steps: 500 µs kernel for which the host waits, then 500 µs of its own."""
+@pytest.mark.parametrize("further", [(), (api("cudaMalloc", *every(1000, 5, 100, begin=700)),)])
+def test_a_host_that_waits_each_step_cannot_work_ahead(further: tuple[Track, ...]) -> None:
+    """100 steps: 500 µs kernel for which the host waits, then 500 µs of its own, whatever it calls in them."""
     profile = recorded(
         kernel("k", *every(1000, 500, 100)), api("cudaStreamSynchronize", *every(1000, 500, 100, begin=5)),
-        ranged("step", (0, 100e3)),
+        ranged("step", (0, 100e3)), *further,
     )  # fmt: skip
     told = statements(diagnosed(profile), "gpu-idle-host-bound")
     assert (

@@ -121,7 +121,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-allocation-in-loop")
     cost, share = gaps.seconds("allocation"), gaps.share("allocation")
     calls = timeline.count(HostCall.ALLOCATION)
-    number = gaps.allocations
+    number = gaps.gaps("allocation")
     parts = parts_in(gaps.stretches("allocation"), LaneKind.API)
     place = site(timeline, parts[0].node) if parts else Place()
     pinned = bool(parts) and "Host" in parts[0].name
@@ -331,13 +331,13 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 "idle time without what launches, waits, compiling and MPI explain",
                 "gpu.time",
                 of=Quantity(timeline.idle, "s"),
-                parts=(Part("in", gaps.count(*gaps.unclaimed), "gaps"),),
+                parts=(Part("in", gaps.gaps(*gaps.unclaimed), "gaps"),),
             )
         )
     doing = doing_in(facts, stretches)
     if doing.evidence is not None:
         evidence.append(doing.evidence)
-    number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits
+    number, waited = gaps.gaps(*gaps.unclaimed), gaps.behind_waits
     if waited > limit["most"].value * number and number >= limit["few_launches"].value:
         evidence.append(
             measured(
