@@ -38,6 +38,8 @@ WAITING = (
 )
 #: Of counts, of instructions or of samples by an event.
 _UNSEEN = "What was counted does not show waiting"
+#: Of regions and functions of the program that were measured without any call of a library.
+_UNSEEN_INSIDE = "Only the program's own regions were measured, so waiting inside them is invisible"
 _WAITING_OR_IO = (
     *(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN)),
     Activity.GPU_SYNC,
@@ -200,6 +202,8 @@ def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     if time is not None and not facts.profile.sees_waiting and waiting < common()["hardly_any"].value:
         unseen = "Its clock stops while a thread waits, so waiting is invisible" if time.clock == Clock.CPU else _UNSEEN
         return f"{computes}. {unseen}."
+    if facts.profile.timed and not (facts.activities.call >= 0).any():
+        return f"{computes}. {_UNSEEN_INSIDE}."
     joins = " besides waiting for threads to end" if facts.share(Activity.JOIN) >= common()["hardly_any"].value else ""
     return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output{joins}."
 

@@ -56,8 +56,11 @@ def test_sleeping_is_waiting_and_not_work(tmp_path: Path) -> None:
     (sleep,) = (node for node in range(len(profile.tree)) if "sleep" in profile.tree.label(node))
     assert profile.tree.kind[sleep] == NodeKind.PLACEHOLDER
     report = explain(profile, llm="none")
-    assert report.findings[0].cause == "blocking-wait"
-    assert report.findings[0].where.function == "main"
+    first = report.findings[0]
+    assert first.cause == "blocking-wait"
+    assert (first.where.function, first.where.line) == ("main", MAIN[1])
+    assert first.summary.startswith("main waits in <built-in method time.sleep> instead of working")
+    assert not first.against
 
 
 def test_the_hottest_function_is_named(tmp_path: Path) -> None:

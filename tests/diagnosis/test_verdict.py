@@ -17,7 +17,7 @@ from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import diagnosed, function, libc, main, mpi, wall
 from tests.diagnosis.poorer import POORER
-from tests.profile.build import build, call, kernel, line
+from tests.profile.build import Node, build, call, kernel, line
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/*/meta.db"))
@@ -172,3 +172,16 @@ def test_remarks_are_asked_of_the_file_that_computes_longest_not_of_one_that_wai
     examined = diagnosed(build(main(waits, *work))).examined
     remedy = next(each.remedy for each in examined.skipped if each.reason == "no remarks of a compiler")
     assert "-c mxm.f 2>" in remedy
+
+
+@pytest.mark.parametrize(
+    ("further", "words"),
+    [
+        ((), "Only the program's own regions were measured, so waiting inside them is invisible."),
+        ((libc("write", time=0.01),), "0.100 % of the time is waiting or input and output."),
+    ],
+)
+def test_regions_of_the_program_alone_show_no_waiting(further: tuple[Node, ...], words: str) -> None:
+    profile = wall(build(main(function("f", *further, time=9.99 if further else 10.0))))
+    assert diagnosed(replace(profile, timed=True)).headline.endswith(words)
+    assert not diagnosed(profile).headline.endswith("is invisible.")

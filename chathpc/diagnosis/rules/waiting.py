@@ -18,7 +18,7 @@ from chathpc.diagnosis.rules.called import called_draft, called_time
 from chathpc.diagnosis.source.hot import source_evidence
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, activity_of, base_name
+from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.classification import interpreter_waits, python_waits
 from chathpc.profile.tree import BoolArray, CallTree, NodeKind
 
@@ -188,7 +188,7 @@ def _of_queues(tree: CallTree) -> BoolArray:
 
 #: Users without rights get no samples of the kernel, where threads block, but may look at system calls.
 _UNSEEN = "The call in which it waits was not seen: it comes after this function's samples."
-_LOOK = "strace -f -c -w ./app (Which system calls wait, and how long; for their places: sysctl kernel.perf_event_paranoid=1 as root.)"
+_LOOK = "strace -f -c -w ./app (Which system calls wait, and how long. After sysctl kernel.perf_event_paranoid=1 as root, perf shows where.)"
 
 
 def _unseen(facts: Facts, draft: Draft) -> Draft:
@@ -231,14 +231,15 @@ def _main_call(facts: Facts, weight: np.ndarray) -> str:
     computes."""
     call, tree = facts.activities.call, facts.profile.tree
     counted = np.flatnonzero((weight > 0) & (call >= 0))
-    named = tree.kind[call[counted]] != NodeKind.PLACEHOLDER
+    # Who measures each call has seen it, also one without a place (Python's built-in functions).
+    named = (tree.kind[call[counted]] != NodeKind.PLACEHOLDER) | facts.profile.timed
     if weight[counted][named].sum() <= weight[counted][~named].sum():
         return ""
     counted = counted[named]
     label = tree.function_labels[0][call[counted]]
     most = int(np.argmax(np.bincount(label, weights=weight[counted])))
+    kind = facts.activities.kind[call[counted[label == most][0]]]
     name = base_name(facts.label_names[most])
-    kind = activity_of(name, tree.module_name(int(call[counted[label == most][0]])) or "")
     return "" if kind in (Activity.COMPUTE, Activity.MATH, Activity.COPY) else name
 
 
