@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from chathpc.comparison.shares import share_records
 from chathpc.comparison.sides import Sides
 from chathpc.comparison.thresholds import threshold
 from chathpc.comparison.words import relative
+from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.errors import UsageError
@@ -117,7 +119,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         notes.append(starved)
     return Diff(
         verdict=words.verdict(sides.decisive, sides.metric.unit),
-        headline=words.headline(sides, shares, pairs),
+        headline=words.headline(sides, shares, function_rows, pairs),
         metric=sides.metric.id,
         unit=sides.metric.unit.value,
         metric_name=sides.metric.source_name,
@@ -200,12 +202,7 @@ def _drawn(sides: Sides, joint: Joint) -> View:
 
 
 def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table, changed: BoolArray) -> list[Pair]:
-    within = sides.noise.judge(functions.within)
-    moved = changed | ((within.p <= critical(within.p)) & (within.change != 0))
-    large = np.maximum(within.before, within.after) >= threshold("min_told") * max(
-        sides.total.before, sides.total.after
-    )
-    known = {common_key(functions.names[at]): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
+    known = {**_moved_host(sides), **_moved(sides, functions, changed)}
     worked = _changed_work(sides)
 
     def has_changed(finding: Finding) -> bool:
@@ -217,6 +214,25 @@ def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table
     return compare_findings(
         diagnoses[0].findings, diagnoses[1].findings, has_changed, comparable=comparable, as_parts=not sides.same_shape
     )
+
+
+def _moved(sides: Sides, functions: tables.Table, changed: BoolArray | bool) -> dict[str, bool]:
+    """For functions with a time that is worth a line, whether it changed by more than noise, with what they call or without."""
+    within = sides.noise.judge(functions.within)
+    moved = changed | ((within.p <= critical(within.p)) & (within.change != 0))
+    large = np.maximum(within.before, within.after) >= threshold("min_told") * max(
+        sides.total.before, sides.total.after
+    )
+    return {common_key(functions.names[at]): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
+
+
+def _moved_host(sides: Sides) -> dict[str, bool]:
+    """The same by the time of the host, where another time is compared: devices wait for functions that have none of that."""
+    if sides.metric.id in HOST_TIME or not all("host.time" in run.profile.metrics for run in sides.runs):
+        return {}
+    runs = tuple(replace(run, metric=run.profile.metrics["host.time"], per_launch=False) for run in sides.runs)
+    host = Sides.of(runs, sides.count, chosen=True)
+    return _moved(host, tables.by_function(join(runs, sides.count)), changed=False)
 
 
 def _changed_work(sides: Sides) -> set[Activity]:

@@ -14,6 +14,7 @@ from chathpc.comparison.record import (
     ChangeRecord,
     Diff,
     FindingChange,
+    FunctionRecord,
     MeasurementRecord,
     RunRecord,
     ShareRecord,
@@ -49,6 +50,8 @@ _NAMES = 3
 THE_RUN = "the run"
 #: What became of a finding.
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
+#: The same where the time there is what it was: its part of the run has crossed what a finding has at least.
+_CROSSED = {"gone": "Below limit", "new": "Above limit"}
 #: A headline names not more shares of the difference than this.
 _MOST = 2
 #: Units of values that have fractions.
@@ -175,7 +178,9 @@ def _moved(finding: FindingChange) -> bool:
 
 def fate(finding: FindingChange) -> str:
     """What became of a finding: `Gone`, `Costs less`, `Moved`, though it may cost as much as before; but not where only noise chose the place."""
-    return "Moved" if finding.beyond_noise and _moved(finding) else STATUS[finding.status]
+    if finding.beyond_noise:
+        return "Moved" if _moved(finding) else STATUS[finding.status]
+    return _CROSSED.get(finding.status, STATUS[finding.status])
 
 
 def stays(finding: FindingChange) -> bool:
@@ -220,7 +225,9 @@ def _upper(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair]) -> str:
+def headline(
+    sides: Sides, shares: Sequence[ShareRecord], functions: Sequence[FunctionRecord], pairs: Sequence[Pair]
+) -> str:
     """The outcome in one or two sentences."""
     metric, decisive = sides.metric, sides.decisive
     outcome, unit = verdict(decisive, metric.unit), metric.unit.value
@@ -236,7 +243,7 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
     part = f" ({part})" if part else ""
     if outcome == "unchanged":
         # More ranks or threads have more seconds of anything: no place has changed for that.
-        inside = f"{_together(sides)}{_inside(shares, unit) if sides.same_shape else ''}"
+        inside = f"{_together(sides)}{_inside(shares, functions, unit) if sides.same_shape else ''}"
         if decisive.change == 0:
             has = "has" if run else "is"
             return f"No difference: {what} {has} {before} on both sides.{inside}"
@@ -280,12 +287,23 @@ def _off_cpu(sides: Sides) -> str:
     return f" Most of the change, {signed(off, 's')}, is time off the CPU: waits, or other programs on the cores."
 
 
-def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
-    """What moved inside a run that as a whole did not change."""
+def _inside(shares: Sequence[ShareRecord], functions: Sequence[FunctionRecord], unit: str) -> str:
+    """What moved inside a run that as a whole did not change: a function as a whole, as what it gains on one path it may lose on another."""
     if not shares:
         return ""
-    largest = shares[0]
-    return f" Inside, {subject(largest)} changed by {signed(largest.change, unit)}."
+    moved = [(row.name, row.change) for row in functions if row.beyond_noise]
+    name, change = moved[0] if moved else _by_subject(shares)[0][:2]
+    return f" Inside, {name} changed by {signed(change, unit)}."
+
+
+def _by_subject(shares: Sequence[ShareRecord]) -> list[tuple[str, float, str | None]]:
+    """What changed, by how much over all its contexts, and what below it has most of that; the largest change first."""
+    found: dict[str, tuple[str, float, str | None]] = {}
+    for share in shares:
+        name = subject(share)
+        _, change, mostly = found.get(name, (name, 0.0, share.mostly_in))
+        found[name] = (name, change + share.change, mostly)
+    return sorted(found.values(), key=lambda each: -abs(each[1]))
 
 
 def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
@@ -295,19 +313,17 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
     apart = bool(off) or (sides.elapsed is not None and sides.elapsed.change * decisive.change < 0)
     if apart and not lead:
         return off
-    same = [share for share in shares if (share.change < 0) == (decisive.change < 0)]
-    chosen: list[ShareRecord] = []
-    for share in same[:_MOST]:
-        chosen.append(share)
-        if sum(each.change for each in chosen) / decisive.change >= threshold("explained"):
+    chosen: list[tuple[str, float, str | None]] = []
+    for each in [each for each in _by_subject(shares) if each[1] * decisive.change > 0][:_MOST]:
+        chosen.append(each)
+        if sum(change for _, change, _ in chosen) / decisive.change >= threshold("explained"):
             break
     if not chosen:
         return f"{lead}{off}"
     parts = " and ".join(
-        f"{subject(each)} ({signed(each.change, unit)}{f', most in {each.mostly_in}' if each.mostly_in else ''})"
-        for each in chosen
+        f"{name} ({signed(change, unit)}{f', most in {mostly}' if mostly else ''})" for name, change, mostly in chosen
     )
-    most = sum(each.change for each in chosen) / decisive.change > threshold("mostly")
+    most = sum(change for _, change, _ in chosen) / decisive.change > threshold("mostly")
     if apart:
         return f"{lead} {'That is mostly' if most else 'Its largest parts:'} {parts}.{off}"
     return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."

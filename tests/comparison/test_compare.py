@@ -21,6 +21,7 @@ from chathpc.profile.profile import COMMAND, RANKS_ADDED, Profile
 from chathpc.profile.tree import NodeKind, Relation
 from chathpc.report import PlaceRecord
 from tests.diagnosis.parts import barrier, call, function, libc, libm, main, mpi, ranks, thread, wall
+from tests.diagnosis.timelines import api, every, kernel, ranged, recorded
 from tests.profile.build import Node, build, line, node
 from tests.profile.strategies import profiles
 from tests.synthetic import hpctoolkit_v4 as v4
@@ -186,6 +187,23 @@ def test_waiting_that_ended_ends_the_finding_although_the_function_has_not_chang
 
     found = compared(program(3.0), program(0.01))
     assert [(each.status, each.beyond_noise) for each in found.findings] == [("gone", True)]
+
+
+def test_a_finding_whose_part_of_the_run_has_crossed_the_limit_is_not_gone() -> None:
+    # The host prepares 100 ms on both sides; the device then works for 10 ms, or for 300 ms.
+    def program(length: float) -> Profile:
+        return recorded(
+            ranged("prepare", (0, 100_000)),
+            api("cudaLaunchKernel", *every(length, 1, 100, begin=100_000)),
+            kernel("sweep", *every(length, length, 100, begin=100_001), under="cudaLaunchKernel"),
+        )
+
+    found = compared(program(100), program(3000), metric="gpu.time")
+    (idle,) = (each for each in found.findings if each.cause == "gpu-idle-host-bound")
+    assert (idle.status, idle.beyond_noise, words.fate(idle)) == ("gone", False, "Below limit")
+    assert "Gone" not in found.headline
+    back = compared(program(3000), program(100), metric="gpu.time")
+    assert [words.fate(each) for each in back.findings if each.cause == "gpu-idle-host-bound"] == ["Above limit"]
 
 
 # -- what cannot be compared -----------------------------------------------------------------------------------
@@ -689,6 +707,20 @@ def test_a_total_that_stays_can_have_changes_inside() -> None:
     found = compared(one, other)
     assert found.verdict == "unchanged"
     assert found.headline == "No difference: the CPU time is 10.0 s on both sides. Inside, f changed by −6.00 s."
+
+
+def test_a_headline_tells_how_a_function_changed_on_all_its_paths() -> None:
+    def program(first: float, second: float, other: float, rest: float) -> Profile:
+        paths = (function("a", function("f", time=first)), function("b", function("f", time=second)))
+        return build(main(*paths, function("g", time=other), function("h", time=rest)))
+
+    # f: 8 + 2 and 2 + 8, as a whole nothing; g gains what h loses.
+    inside = compared(program(8.0, 2.0, 1.0, 5.0), program(2.0, 8.0, 5.0, 1.0))
+    assert inside.headline.endswith("Inside, g changed by +4.00 s.") or inside.headline.endswith(
+        "h changed by −4.00 s."
+    )
+    # +3 and +4 on two paths.
+    assert "Mostly f (+7.00 s)." in compared(program(1.0, 1.0, 1.0, 1.0), program(4.0, 5.0, 1.0, 1.0)).headline
 
 
 def test_a_run_that_had_nothing_has_no_ratio() -> None:
