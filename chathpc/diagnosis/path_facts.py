@@ -204,7 +204,8 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
         return PathFacts(note=_NO_ORDER)
     path = critical_path(order.lanes, order.needs)
     beside = _beside_devices(order.lanes, path)
-    if beside >= common()["beside_device"].value:
+    # Without a single wait for the device in the trace, nothing but code beside an idle device is sure to be the host's own work.
+    if beside >= common()["beside_device" if order.awaited else "worth_a_line"].value:
         return PathFacts(
             note=f"What the host does between its calls was not recorded, and the device works for {numbers.percent(beside)} of that "
             "time, so the critical path is not known."

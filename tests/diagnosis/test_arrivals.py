@@ -240,3 +240,15 @@ def test_unrecorded_code_of_a_host_beside_a_busy_device_is_no_path() -> None:
         "What the host does between its calls was not recorded, and the device works for 99.5 % of that time, so the critical path "
         "is not known."
     )
+
+
+def test_without_a_recorded_wait_code_beside_a_device_that_works_for_a_third_of_it_is_no_path() -> None:
+    # Of 990 µs between two launches the device works for 330: nothing tells how much of the rest the host waits for it.
+    launches = api("cudaLaunchKernel", *every(1000, 10, 30))
+    sweep = kernel("sweep", *every(1000, 330, 30, begin=10), under="cudaLaunchKernel")
+    found = path_facts(Facts(recorded(launches, sweep)))
+    assert found.evidence == ()
+    assert "the device works for 33.3 % of that time" in found.note
+    # A wait for each kernel shows that the host waits in calls.
+    waits = api("cudaDeviceSynchronize", *every(1000, 300, 30, begin=50))
+    assert path_facts(Facts(recorded(launches, sweep, waits))).evidence
