@@ -135,7 +135,7 @@ ALLOWED = {
     "diagnosis/rules/gpu_remarks.py": {"_LONGEST": TOLD, "_MOST": TOLD},
     "diagnosis/rules/gpu_source.py": {"_MOST_KERNELS": WORK, "_MOST_FILES": WORK, "_MOST_FINDINGS": TOLD},
     "diagnosis/rules/gpu_source_host.py": {"_MOST_LINES": WORK},
-    "diagnosis/rules/gpu_timeline.py": {"_LOOKED_AT": WORK},
+    "diagnosis/rules/gpu_timeline.py": {"_LOOKED_AT": WORK, "_NANO": UNIT},
     "diagnosis/rules/gpu_warps.py": {"_NAMED": TOLD},
     "diagnosis/rules/input_output.py": {"imbalance": TWO, "_by_rank": TWO},
     "diagnosis/rules/input_output_log.py": {

@@ -67,6 +67,10 @@ def test_a_copy_saturated_device_is_not_idle() -> None:
     assert told[6] == "What they copy from or to memory that is pinned already is 27.2 GB."
     assert found.against == ()
     assert "hardly ever idle (0.901 %)" in diagnosis.headline
+    # The memory is pinned: no further advice may ask for that.
+    assert "gains nothing more" in found.advice[0]
+    assert len(found.advice) > 1
+    assert not [each for each in found.advice[1:] if "MallocHost" in each or "pin_memory" in each]
 
 
 def test_the_healthy_sample_gets_no_culprit() -> None:
@@ -287,6 +291,37 @@ def test_copies_between_devices_are_communication_too() -> None:
     found = finding(diagnosed(profile), "nccl-bound")
     assert (found.share, found.where.function) == (pytest.approx(0.6), "exchange")
     assert "most of it copies between devices" in found.summary
+
+
+def test_a_few_long_collectives_are_told_instead_of_a_mean() -> None:
+    # 100 of 1 ms, and two of 300 ms: 600 of 700 ms; one alone is 300, less than half.
+    spans = (*every(2e3, 1e3, 100), (300e3, 600e3), (700e3, 1000e3))
+    found = diagnosed(recorded(kernel("k", (1000e3, 1001e3)), collective("ncclDevKernel_AllReduce", *spans)))
+    told = statements(found, "nccl-bound")
+    assert "A collective takes 1.00 ms in the median and 300 ms at most, over 102 launches." in told
+    assert "The 2 longest launches have 85.7 % of the time of all." in told
+    assert "rank that is late" in finding(found, "nccl-bound").advice[0]
+    even = diagnosed(
+        recorded(kernel("k", (0, 40e3)), collective("ncclDevKernel_AllReduce", *every(5e3, 4e3, 20, begin=40e3)))
+    )
+    assert any("takes 4.00 ms on average, over 20 launches" in each for each in statements(even, "nccl-bound"))
+
+
+def test_two_of_many_ranks_do_not_show_what_collectives_wait_for() -> None:
+    def found(**run: str) -> tuple[str, ...]:
+        spans = every(10e3, 5e3, 10)
+        lanes = [
+            track
+            for at in (0, 1)
+            for track in (
+                kernel("k", (95e3, 100e3), device=at),
+                collective("ncclDevKernel_AllReduce", *spans, device=at),
+            )
+        ]
+        return finding(diagnosed(recorded(*lanes, run=run)), "nccl-bound").against
+
+    assert found() == found(rank="0 of 2") == ()
+    assert "only the timelines of all ranks" in found(rank="0 of 128")[0]
 
 
 def test_idle_devices_that_wait_for_a_busier_one_are_not_blamed_on_the_host() -> None:

@@ -27,8 +27,12 @@ _DIRECTIONS = (
     ("gpu-h2d-copy-bound", LaneKind.H2D, "gpu.copy.h2d", "host to device"),
     ("gpu-d2h-copy-bound", LaneKind.D2H, "gpu.copy.d2h", "device to host"),
 )
-#: What is left to do where pinning is done.
-_FEWER = "Copy less, or overlap copies with kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True gains nothing more."
+#: What is left to do where pinning is done, and what of the catalogue does not advise that.
+_FEWER = (
+    "Copy less (keep on the device what does not change), or overlap copies with kernels: the memory is pinned already, so cudaMallocHost or "
+    "pin_memory=True gains nothing more."
+)
+_NOT_PINNING = "^(?!.*(pin_memory|MallocHost|HostMalloc))"
 
 
 def copies(facts: Facts) -> Iterable[Draft]:
@@ -87,6 +91,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
             if hidden > common()["min_hidden"].value * spent
             else (),
             advice=(_FEWER,) if pinned else (),
+            fits=_NOT_PINNING if pinned else "",
             samples=0,
         )
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+import numpy as np
+
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
@@ -34,6 +36,7 @@ from chathpc.diagnosis.timeline_words import (
     window_words,
 )
 from chathpc.profile import numbers
+from chathpc.profile.profile import whole_number
 from chathpc.profile.timeline import LaneKind
 
 #: Kernels whose grid is looked at, the longest: a finding of a shorter one would stand behind theirs.
@@ -46,6 +49,12 @@ _TESTS = {
     "alltoall": "alltoall_perf", "sendrecv": "alltoall_perf",
 }  # fmt: skip
 _RATE = "The rate that the machine reaches (this program is one of nccl-tests), to compare with the program's."
+#: What to do where a few launches have most of the time.
+_LATE = (
+    "Look at what the other ranks do before the few long ones: those wait for a rank that is late, or for start-up, which no faster exchange "
+    "shortens."
+)
+_NANO = 1e-9
 #: What helps where each device sends to each other one (all_to_all), which NCCL does by SendRecv.
 _ALL_TO_ALL = (
     "Start the exchange early (dist.all_to_all_single with async_op=True, or another stream) and compute meanwhile what does not need it.",
@@ -78,10 +87,12 @@ def communication(facts: Facts) -> Iterable[Draft]:
         exposed_fact(timeline, "communication", cost, spent, metric="gpu.collective.time"),
     ]
     place, most, by = copy_site(timeline, LaneKind.P2P), "copies between devices", ""
+    few: tuple[Fact, ...] = ()
     if kernels and kernels[0].seconds >= between:
         top = kernels[0]
         (place, by), most = collective_site(timeline, top), top.short
-        evidence.append(
+        few = _few_long(timeline)
+        evidence += few or (
             measured(
                 timeline,
                 Kind.MEAN,
@@ -92,10 +103,12 @@ def communication(facts: Facts) -> Iterable[Draft]:
                 metric="gpu.collective.time",
                 how="mean duration",
                 where=place,
-            )
+            ),
         )
     waits = "A collective also waits for the slowest rank; only the timelines of all ranks show which of the two it is."
-    alone = len(timeline.devices) < 2
+    # `0 of 128` is what a trace of one rank says of all.
+    ranks = whole_number(facts.profile.run.get("rank", "").rpartition(" of ")[2])
+    alone = len(timeline.devices) < 2 or len(timeline.devices) < ranks
     if not alone:
         waits = "The devices compute for different times: much of it is waiting for the busiest one, not transfer."
     told = [re.sub("[^a-z]", "", name.lower()) for name in (by, most)]
@@ -111,11 +124,32 @@ def communication(facts: Facts) -> Iterable[Draft]:
         evidence=(*evidence, busy_fact(timeline)),
         signs=2,
         against=(waits,) if kernels and (alone or facts.gaps.unbalanced) else (),
-        advice=_ALL_TO_ALL if apart else (),
+        advice=(*((_LATE,) if few else ()), *(_ALL_TO_ALL if apart else ())),
         own_advice=apart,
         next_measurement=None if test is None else f"{test} -b 8 -e 1G -f 2 -g 8 ({_RATE})",
         samples=0,
     )
+
+
+def _few_long(timeline: TimelineFacts) -> tuple[Fact, ...]:
+    """How long collectives take where a few of many have most of the time, which no mean tells; nothing elsewhere."""
+    lanes = [lane for lane in timeline.timeline.of(LaneKind.COLLECTIVE) if lane.device >= 0]
+    length = np.sort(np.concatenate([lane.end - lane.start for lane in lanes]))[::-1] * _NANO
+    most = 1 + int(np.searchsorted(np.cumsum(length), common()["most"].value * length.sum()))
+    if most > common()["worth_a_line"].value * len(length):
+        return ()
+    how = "durations of all kernels of NCCL or RCCL, the longest first"
+    spread = (Part("median", float(np.median(length)), "s"), Part("most", float(length[0]), "s"))
+    return (
+        measured(
+            timeline, Kind.SPREAD, float(np.median(length)), subject="a collective", whole=Quantity(len(length), "launches"),
+            parts=spread, metric="gpu.collective.time", how=how,
+        ),
+        measured(
+            timeline, Kind.SHARE, float(length[:most].sum() / length.sum()), subject=f"the {counted(most, 'longest launch')}",
+            form=Form.MANY if most > 1 else Form.ONE, whole=Quantity(of="the time of all"), unit="ratio", metric="gpu.collective.time", how=how,
+        ),
+    )  # fmt: skip
 
 
 def kernel_bound(facts: Facts) -> Iterable[Draft]:
