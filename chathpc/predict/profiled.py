@@ -176,16 +176,25 @@ def device_of(profile: Profile, named: str | None) -> devices.Device:
             )
     raise UsageError(
         f"The profile was measured on {found.name!r}, which is no name of the catalogue.",
-        hint=f"Name what it is like, or a YAML file that describes it: --device {' or '.join(_alike(found.capability))}",
+        hint=f"Name what it is like, or a YAML file that describes it: --device {' or '.join(_alike(found.name, found.capability))}",
     )
 
 
-def _alike(capability: str) -> list[str]:
-    """Devices of that compute capability, or of the nearest that there is; all NVIDIA's where it is none."""
-    known = {each.key: int(each.architecture[3:]) for each in devices.devices() if each.architecture.startswith("sm_")}
-    digits = capability.replace(".", "")
-    away = {key: abs(each - int(digits)) if digits.isdecimal() else 0 for key, each in known.items()}
-    return [key for key in known if away[key] == min(away.values())]
+def _alike(name: str, capability: str) -> list[str]:
+    """Devices of that compute capability, or of the nearest that there is; where it is none, the GPUs whose key is in the name, else its
+    maker's, else all.
+    """
+    every, digits = [each for each in devices.devices() if each.gpu], capability.replace(".", "")
+    if digits.isdecimal():
+        away = {
+            each.key: abs(int(each.architecture[3:]) - int(digits))
+            for each in every
+            if each.architecture.startswith("sm_")
+        }
+        return [key for key in away if away[key] == min(away.values())]
+    named = [each for each in every if each.key in name.lower().replace(" ", "")]
+    made = [each for each in every if each.vendor == name.partition(" ")[0]]
+    return [each.key for each in named or made or every]
 
 
 def unlike(profile: Profile, source: devices.Device) -> str:

@@ -324,6 +324,19 @@ def test_two_of_many_ranks_do_not_show_what_collectives_wait_for() -> None:
     assert "only the timelines of all ranks" in found(rank="0 of 128")[0]
 
 
+def test_a_pause_in_which_code_is_loaded_says_so_before_other_doubts() -> None:
+    # Kernels of 1 ms, 100 before and after 800 ms, which begin with 3 ms of loading.
+    spans = (*every(1e3, 1e3, 100), *every(1e3, 1e3, 100, begin=900e3))
+    found = finding(
+        diagnosed(recorded(kernel("k", *spans), api("hipModuleLoadData", (101e3, 104e3)))), "gpu-idle-host-bound"
+    )
+    assert found.against[0].startswith(
+        "One gap of 800 ms is most of it: a pause or start-up (hipModuleLoadData is called in it)"
+    )
+    silent = finding(diagnosed(recorded(kernel("k", *spans))), "gpu-idle-host-bound")
+    assert silent.against[0].startswith("One gap of 800 ms is most of it: a pause or start-up, not")
+
+
 def test_idle_devices_that_wait_for_a_busier_one_are_not_blamed_on_the_host() -> None:
     """Device 1 has nothing to do for 60 ms because device 0 computes."""
     profile = recorded(

@@ -155,3 +155,17 @@ def test_what_does_not_carry_over_is_said(kernel: Measured, target: str, said: s
     (found,) = lacking([kernel], H100, device(target))
     assert said in found
     assert not list(lacking([kernel], H100, device("h200")))
+
+
+@pytest.mark.parametrize(
+    ("name", "capability", "said"),
+    [
+        ("AMD MI300X_A1", "", ["mi300x"]),
+        ("AMD Instinct MI400", "", ["mi100", "mi210", "mi250x", "mi300a", "mi300x", "mi325x", "rx7900xtx"]),
+        ("NVIDIA H20", "9.0", ["h100-sxm", "h100-pcie", "h800", "h100-nvl", "h200", "gh200"]),
+    ],
+)
+def test_a_gpu_of_another_name_is_compared_with_those_of_its_maker(name: str, capability: str, said: list[str]) -> None:
+    from chathpc.predict.profiled import _alike
+
+    assert _alike(name, capability) == said

@@ -359,10 +359,14 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > limit["most"].value * cost:
         pause = True
         beside = timeline.busy / (timeline.window - timeline.longest_idle)
+        begin, end = timeline.devices[0].idle
+        longest = slice(at := int((end - begin).argmax()), at + 1)
+        calls = timeline.host_in((begin[longest], end[longest]), LaneKind.API, LaneKind.RANGE, most=_LOOKED_AT)
+        loads = next((f" ({part.short} is called in it)" for part in calls if is_compilation(part.name)), "")
         against = (
+            f"One gap of {numbers.seconds(timeline.longest_idle)} is most of it: a pause or start-up{loads}, not steady state; apart from it the "
+            f"device works for {numbers.percent(min(beside, 1.0))} of the time.",
             *against,
-            f"One gap of {numbers.seconds(timeline.longest_idle)} is most of it: a pause or start-up, not steady state; apart from it the device works "
-            f"for {numbers.percent(min(beside, 1.0))} of the time.",
         )
     # Ranks that wait for others in collectives win nothing from idle time of their own that goes.
     waits, exposed = timeline.spent(LaneKind.COLLECTIVE), timeline.share(timeline.exposed(LaneKind.COLLECTIVE))
