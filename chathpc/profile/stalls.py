@@ -66,5 +66,5 @@ def samples_of(kind: str) -> tuple[str, ...]:
 
 def sampling_caveat(metrics: Iterable[str]) -> tuple[str, ...]:
     """What a reader has to know where some of the metrics are samples of reasons."""
-    told = "Stall samples come from PC sampling: their shares are not shares of a kernel's time."
+    told = "Stall samples come from PC sampling: the kernel's time × their share is a rough cost, as other warps may work meanwhile."
     return (told,) if any(name.startswith("gpu.stall.") for name in metrics) else ()

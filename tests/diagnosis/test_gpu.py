@@ -192,7 +192,7 @@ def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
     facts = {
         "gpu.kernel.occupancy": 25.0,
         "gpu.kernel.threads-per-block": 64.0,
-        "gpu.kernel.blocks": 12.0,
+        "gpu.kernel.blocks": 4096.0,
         "gpu.kernel.registers": 128.0,
     }
     diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0))))
@@ -202,7 +202,7 @@ def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
         "The theoretical occupancy of saxpy is 25.0 %.",
         "saxpy takes 6.00 s of the 10.0 s of busy time of the device (60.0 %).",
         "saxpy has 64 threads per block.",
-        "saxpy has 12 blocks per launch.",
+        "saxpy has 4,096 blocks per launch.",
         "saxpy has 128 registers per thread.",
     ]
 
@@ -213,6 +213,18 @@ def test_small_blocks_are_made_larger_and_their_registers_left_alone(threads: fl
     found = finding(diagnosed(program(launch(timed("saxpy", 6.0, more=facts)))), "gpu-low-occupancy")
     assert any("blocks of 128 threads" in each for each in found.advice) is small
     assert any("maxrregcount" in each for each in found.advice) is not small
+
+
+def test_what_few_blocks_can_have_at_most_is_not_said_to_run() -> None:
+    # One block for each of 32 multiprocessors: 8 of 64 warps fit, and one is there.
+    facts = {"gpu.kernel.occupancy": 12.5, "gpu.kernel.threads-per-block": 32.0, "gpu.kernel.blocks": 32.0}
+    found = finding(diagnosed(program(launch(timed("saxpy", 6.0, more=facts)))), "gpu-low-occupancy")
+    assert "at most 12.5 %" in found.summary
+    assert "more of them help, not larger ones" in found.against[0]
+    many = finding(
+        diagnosed(program(launch(timed("saxpy", 6.0, more={**facts, "gpu.kernel.blocks": 320.0})))), "gpu-low-occupancy"
+    )
+    assert many.against == ()
 
 
 def test_the_same_fact_of_two_kernels_is_two_items_of_evidence() -> None:

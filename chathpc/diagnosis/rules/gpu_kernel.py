@@ -192,6 +192,8 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         ]
         threads = next((found for metric, _, found in details if metric == "gpu.kernel.threads-per-block"), None)
         small = threads is not None and threads <= entry.threshold("small_block")
+        blocks = next((found for metric, _, found in details if metric == "gpu.kernel.blocks"), None)
+        few = blocks is not None and blocks < cause("gpu-small-grid").threshold("many_blocks")
         evidence = [
             fact(
                 facts,
@@ -222,12 +224,13 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         yield Draft(
             cause=entry.id,
             where=place,
-            summary=f"Only {numbers.number(value)} % of the warps that a multiprocessor could hold run {kernel.short}.",
+            summary=f"{kernel.short} can have at most {numbers.number(value)} % of the warps that a multiprocessor holds at once.",
             cost=kernel.seconds,
             share=part,
             threshold=entry.threshold("min_kernel_share"),
             evidence=tuple(evidence),
             signs=2 if details else 1,
+            against=(_FEW_BLOCKS,) if few else (),
             # A multiprocessor holds few blocks: where these are small, they and not the registers are the limit.
             advice=(_SMALL.format(threads=int(entry.threshold("next_block"))),) if small else (),
             own_advice=small,
@@ -235,6 +238,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         )
 
 
+_FEW_BLOCKS = "That is what fits: so few blocks may not even fill one place on each multiprocessor, and then more of them help, not larger ones."
 _SMALL = "Launch blocks of {threads} threads, and enough of them for the device: give each thread less work."
 
 
