@@ -116,19 +116,29 @@ class Costs:
 
 
 def unjudged(costs: Costs) -> str:
-    """In what the waiting of runs without cores does not count, in words: see `_of_run`; empty without such waiting."""
+    """In what the waiting of runs without cores does not count, in words: see `_left_out`; empty without such waiting."""
     runs = [run for run, starved in zip(costs.series.runs, costs.starved.tolist(), strict=True) if starved]
     teams = any(run.measured.threads > max(run.measured.ranks, 1) for run in runs)
     names = {
-        "MPI": any(_leaves_out_mpi(run) and (run.kinds == Activity.MPI).any() for run in runs),
+        "MPI": Activity.MPI in _left_out(costs.series) and any((run.kinds == Activity.MPI).any() for run in runs),
         "OpenMP": teams and is_one_of(costs.kind, activities.OPENMP).any(),
     }
     return " and ".join(name for name, is_so in names.items() if is_so)
 
 
-def _leaves_out_mpi(run: Run) -> bool:
-    """With a processor for each thread, other programs had their cores, and messages waited for that too."""
-    return run.measured.threads <= processors(run.profile)
+def _is_starved(run: Run) -> bool:
+    lacked = run.measured.without_core or 0.0
+    return lacked > threshold("starved") * (lacked + run.measured.total)
+
+
+def _left_out(series: Series) -> tuple[Activity, ...]:
+    """What does not count where threads had no core. Who waits at a barrier then waits for threads that had no core before: the machine's
+    fault, not the program's. So do messages where some run had a processor for each thread, as other programs then had their cores, and
+    who gives its core away meanwhile, as MPI's libraries do. In all runs alike: what counts at some scales alone would pass for growth.
+    """
+    starved = (run for run in series.runs if _is_starved(run))
+    lent = any(run.measured.threads <= processors(run.profile) for run in starved)
+    return (Activity.OMP_WAIT, Activity.OMP_OVERHEAD, *((Activity.MPI, Activity.BLOCKED) if lent else ()))
 
 
 def costs_of(series: Series) -> Costs:
@@ -145,20 +155,18 @@ def costs_of(series: Series) -> Costs:
         np.add.at(weight, (place, run.kinds), run.values)
     if on_devices:
         weight[-1, Activity.GPU] = 1.0
-    rows = [_of_run(run, place, size) for run, place in zip(series.runs, joint.place, strict=False)]
+    left_out = _left_out(series)
+    rows = [_of_run(run, place, size, left_out) for run, place in zip(series.runs, joint.place, strict=False)]
     columns = (np.array(column) for column in zip(*rows, strict=True))
     return Costs(series, joint, weight.argmax(axis=1).astype(np.uint8), *columns)
 
 
-def _of_run(run: Run, place: IntArray, size: int) -> tuple[FloatArray | float | bool, ...]:
+def _of_run(
+    run: Run, place: IntArray, size: int, left_out: Sequence[Activity]
+) -> tuple[FloatArray | float | bool, ...]:
     """What Costs have of a run, from `computing` on."""
-    kinds, lacked = run.kinds, run.measured.without_core or 0.0
-    starved = lacked > threshold("starved") * (lacked + run.measured.total)
-    kept = ~is_one_of(kinds, activities.NEITHER)
-    if starved:
-        # Who waits at a barrier then waits for threads that had no core before: the machine's fault, not the program's.
-        kept &= ~is_one_of(kinds, (Activity.OMP_WAIT, Activity.OMP_OVERHEAD))
-        kept &= ~((kinds == Activity.MPI) & _leaves_out_mpi(run))
+    kinds, starved = run.kinds, _is_starved(run)
+    kept = ~is_one_of(kinds, (*activities.NEITHER, *(left_out if starved else ())))
     useful = _marked(place, activities.is_useful(kinds) & (run.values > 0), size)
     table = _in_slots(run, place, _by_worker(run, np.where(kept, place, -1).astype(np.int32), size), useful)
     computing = table[:, useful].sum(axis=1)

@@ -273,6 +273,21 @@ def test_messages_that_waited_for_a_rank_whose_core_other_programs_had_are_not_h
     assert said in notes  # nothing of OpenMP, which the program does not use
 
 
+def test_messages_count_at_all_scales_of_a_series_or_at_none() -> None:
+    """On two processors, of which other programs have their share, three ranks wait for each other: no law should take that for growth."""
+
+    def run(count: int) -> Profile:
+        waits = function("exchange", mpi("MPI_Recv", time=(0.4,) * count if count > 1 else 0.4))
+        yields = call("sched_yield", module="libc.so.6", time=(0.2 * (count > 2),) * count if count > 1 else 0.0)
+        work = function("solve", time=(2.0,) * count if count > 1 else 2.0, values={"cpu.time.no-core": 3.0})
+        made = build(main(work, waits, yields), timed=True)
+        metrics = {name: replace(metric, unit=Unit.SECONDS) for name, metric in made.metrics.items()}
+        return replace(made, metrics=metrics, hardware={"processors": "2"})
+
+    found = series("ranks", {count: run(count) for count in (1, 2, 3)}, Kind.WEAK)
+    assert costs_of(found).elapsed.tolist() == pytest.approx([2.0, 2.0, 2.0])
+
+
 def _cubes(power: float, *, uses: int = 1, held: int | None = None) -> Series:
     """A place that grows with a power of n; a command with n so often, and peak memory with another power of n."""
     found = series(
