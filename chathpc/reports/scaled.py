@@ -240,9 +240,10 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
     shown = [each for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole]
     parts = [f"{each.name} {_ranged(each.cost, time)}" for each in shown]
     rest = whole - sum(each.cost.value for each in shown)
+    most = "Most of it" if rest < whole / 2 else "Largest places"
     if shown and rest > shown[-1].cost.value:
         parts.append(f"elsewhere {time(rest)}")
-    return said + (f". Most of it: {'; '.join(parts)}." if parts else ".")
+    return said + (f". {most}: {'; '.join(parts)}." if parts else ".")
 
 
 def _measured(record: Scaling, found: PredictionRecord) -> str:

@@ -85,8 +85,10 @@ _SAMPLES, _RANKED = 24, 6
 #: Points by which it is estimated how likely several coefficients are not negative.
 _POINTS = 64
 #: Nothing is extrapolated from fewer values of a parameter, to more times the largest, if the interval's ends differ by a larger
-#: factor, or if points are predicted from the others with a larger error (symmetric, 0 to 2).
-FEWEST, _FARTHEST, _WIDEST, _WORST = 3, 64.0, 4.0, 0.5
+#: factor, if points are predicted from the others with a larger error (symmetric, 0 to 2), or if the law misses one by a larger share.
+FEWEST, _FARTHEST, _WIDEST, _WORST, _MISSED = 3, 64.0, 4.0, 0.5, 0.05
+#: Standard errors of the repetitions at a point beyond which a law misses it.
+_ERRORS = 3.0
 #: Bounds of an 80 % interval.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -211,6 +213,7 @@ class Fitted:
 
     `error`: symmetric mean absolute percentage error of the law when each point is predicted from the others, from 0 to 2.
     `others`: the next best laws.
+    `missed`: by what share of it the law misses a point at most, beyond what repetitions differ by.
     `noise`: relative standard deviation of one measurement. `points`: those that were measured, a column a parameter.
     `parts`: the laws of what the whole consists of, or the largest parts of it. Beyond the points they tell it where they need more: a part
     that grows is small at the points, so that the law of the whole does not see it yet.
@@ -219,6 +222,7 @@ class Fitted:
     law: Law
     error: float
     others: tuple[Law, ...]
+    missed: float
     noise: float
     points: Array
     hypotheses: Hypotheses
@@ -287,6 +291,8 @@ class Fitted:
             return (
                 f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"
             )
+        if self.missed > _MISSED:
+            return f"no law describes these runs: the nearest one misses a point by {self.missed:.0%}"
         return ""
 
     def record(self, parameter: str, targets: Iterable[float], fixed: Mapping[str, float] | None = None) -> LawRecord:
@@ -495,10 +501,14 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
     )
     chosen = _choose(library, posterior)
     error = _left_out(library, columns, means, counts / expected**2, int(kept[chosen]))
+    away = np.abs(columns[:, library.members[kept[chosen]]] @ found.coefficients[kept[chosen]] - means) / expected
+    free = counts.sum() - len(counts)
+    between = float(np.nansum((values - means[:, None]) ** 2 / expected[:, None] ** 2)) / free if free else inf
+    missed = float(away[away > _ERRORS * np.sqrt(between / counts)].max(initial=0.0))
     others = [each for each in np.argsort(-posterior.shares)[:4].tolist() if each != chosen]
     law, *rest = (_law(library, posterior, each) for each in (chosen, *others))
     noise = float(np.sqrt(posterior.squares[chosen] / posterior.freedom[chosen]))
-    return Fitted(law, error, tuple(rest[:3]), noise, points, library, posterior, crc32(means.tobytes()))
+    return Fitted(law, error, tuple(rest[:3]), missed, noise, points, library, posterior, crc32(means.tobytes()))
 
 
 def _law(library: Hypotheses, posterior: Posterior, place: int) -> Law:
