@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log
 from typing import Literal
 
 import numpy as np
@@ -143,7 +144,7 @@ def verdict(
     if worst is not None and needs_attention:
         return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
     if needs_attention:
-        factor = _least_factor(efficiencies[-1])
+        factor = mostly(efficiencies[0], efficiencies[-1])
         return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
     said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
@@ -153,13 +154,17 @@ def verdict(
     return "scales", f"From {first} to {last} {lost} of the time is lost{most}{said}{beside}."
 
 
-def _least_factor(point: PointRecord) -> str:
-    """What most of a loss is due to, by the smallest of POP's factors; empty if none is small."""
-    factors = (
-        (point.balance, "load balance"), (point.communication, "communication"), (point.computation, "computation scaling")
-    )  # fmt: skip
-    value, name = min(((value, name) for value, name in factors if value is not None), default=(1.0, ""))
-    return f", mostly by {name} ({numbers.percent(value)})" if value < threshold("scales_well") else ""
+def mostly(first: PointRecord, last: PointRecord) -> str:
+    """What most of a loss is due to: the one of POP's factors that has fallen most; empty if that is not most of what all have."""
+    factors = (("balance", "load balance"), ("communication", "communication"), ("computation", "computation scaling"))
+    told = [(getattr(last, name), getattr(first, name), words) for name, words in factors]
+    fallen = [(log(after / before), after, words) for after, before, words in told if after and before]
+    most, value, name = min(fallen, default=(0.0, 0.0, ""))
+    return (
+        f", mostly by {name} ({numbers.percent(value)})"
+        if 2 * most < min(sum(each for each, _, _ in fallen), 0.0)
+        else ""
+    )
 
 
 def notes(costs: Costs) -> list[str]:

@@ -12,9 +12,10 @@ from chathpc.reports.scaled import outlook_sentences
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
 from chathpc.scale.outlook import Candidate, advise, costs_most, keeps, needed
-from chathpc.scale.record import CrossingRecord
+from chathpc.scale.record import CrossingRecord, PointRecord
 from chathpc.scale.scaling import scaling_of
 from chathpc.scale.series import Kind, Run, Series, series_of
+from chathpc.scale.words import mostly
 from tests.scale.made import alone, even, profile, repeated, series, strong
 from tests.scale.made import each as each_of
 
@@ -140,6 +141,26 @@ def test_a_loss_at_no_single_place_is_told_with_the_factor_that_is_small() -> No
     assert record.verdict == "loses"
     assert record.findings == []
     assert "mostly by load balance (62.5 %), at no single place" in record.headline  # (1.5/4 + 1 + 1.5/3) / 3
+
+
+@pytest.mark.parametrize(
+    ("balance", "communication", "said"),
+    [
+        ((0.804, 0.757), (0.976, 0.819), ", mostly by communication (81.9 %)"),  # x 0.94 and x 0.84
+        ((0.8, 0.76), (0.8, 0.76), ""),  # none is most of it
+        ((0.8, 0.8), (1.0, 1.0), ""),
+    ],
+)
+def test_a_loss_is_due_to_the_factor_that_has_fallen_most(
+    balance: tuple[float, float], communication: tuple[float, float], said: str
+) -> None:
+    first, last = (
+        PointRecord(
+            value=1, repetitions=1, workers=1, elapsed=1, spread=0, speedup=1, balance=each, communication=other
+        )
+        for each, other in zip(balance, communication, strict=True)
+    )
+    assert mostly(first, last) == said
 
 
 def test_no_run_shows_workers_that_the_profiler_does_not() -> None:
