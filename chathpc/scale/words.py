@@ -147,10 +147,12 @@ def verdict(
         factor = mostly(efficiencies[0], efficiencies[-1])
         return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
-    said = "" if overall is None else f", and {numbers.percent(min(overall, 1.0))} of it is useful"
+    said = "" if overall is None else f"; global efficiency {overall * 100:.0f} %"
     where = unjudged(costs)
     beside = f"; waiting in {where} was not judged, as threads had no core" if where else ""
     most = f", most in {worst.name} ({numbers.percent(worst.share)})" if worst else ""
+    if worst is not None and worst.share > losses.total:
+        most = f": {numbers.percent(worst.share)} in {worst.name}, while other places cost less"
     return "scales", f"From {first} to {last} {lost} of the time is lost{most}{said}{beside}."
 
 

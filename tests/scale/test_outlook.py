@@ -163,6 +163,16 @@ def test_a_loss_is_due_to_the_factor_that_has_fallen_most(
     assert mostly(first, last) == said
 
 
+def test_a_place_that_loses_more_than_all_is_told_with_those_that_cost_less() -> None:
+    # One thread's second makes 0.5 of 4.6 s uneven; the rest takes 3.6 s instead of 4, with its data in two caches.
+    work = {"pack": alone(1.0), "solve": lambda count: (8.0,) if count == 1 else (3.6, 3.6)}
+    record = scaling_of(series("threads", {n: profile(n, work) for n in (1, 2)}, Kind.STRONG))
+    assert record.verdict == "scales"
+    assert record.headline == (
+        "From 1 thread to 2 threads 2.17 % of the time is lost: 10.9 % in pack, while other places cost less; global efficiency 98 %."
+    )
+
+
 def test_no_run_shows_workers_that_the_profiler_does_not() -> None:
     found = series("ranks", {count: profile(1, {"solve": even(8.0 / count)}) for count in (1, 2, 4, 8)})
     record = scaling_of(found, [{"ranks": 16.0}])
