@@ -223,7 +223,9 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
     found = finding.law.text if finding.law is not None and finding.law.curve else ""
     law = f" ({found})" if record.parameter in found else ""
     why = finding.why[0].upper() + finding.why[1:]
-    return f"{why}. Per {'run' if record.kind == 'problem size' else record.worker}: {costs}{unit}{law}."
+    # Each worker computes as long in the mean; how unevenly, and how long others wait, the busiest one tells.
+    who = f"Per {record.worker}" if finding.loss == "computing" else f"Busiest {record.worker}"
+    return f"{why}. {'Per run' if record.kind == 'problem size' else who}: {costs}{unit}{law}."
 
 
 def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:

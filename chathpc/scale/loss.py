@@ -478,10 +478,12 @@ def _cause(way: _Excess, node: int, seconds: float) -> Cause | None:
 
 
 def _is_alone(costs: Costs, inside: slice) -> bool:
-    """True if the busiest worker alone does the work of some places at the largest scale."""
+    """True if the busiest worker alone, along threads one of each rank, does the work of some places at the largest scale."""
     mean, uneven = (float(costs.mean(table[:, inside].sum(axis=1))) for table in (costs.computing, costs.uneven))
-    count = float(costs.mean(costs.workers))
-    others = (mean * count - (mean + uneven)) / max(count - 1, 1)
+    count, few = float(costs.mean(costs.workers)), 1
+    if costs.series.parameter == "threads":
+        few = max(costs.series.largest.measured.ranks, 1)
+    others = (mean * count - few * (mean + uneven)) / max(count - few, 1)
     return others < threshold("one_worker") * (mean + uneven)
 
 

@@ -87,7 +87,8 @@ def why(series: Series, cause: Cause, law: Fitted | None) -> str:
         return f"grows {growth_words(law, series.parameter)}"
     if cause.loss == Loss.UNEVEN:
         if cause.alone:
-            return f"runs on one {who} only while the others wait"
+            where = "thread of a rank" if series.hybrid and series.parameter == "threads" else who
+            return f"runs on one {where} only while the others wait"
         return f"is spread unevenly: one {who} has more of it than the mean, and the others wait"
     if cause.loss == Loss.COMPUTING:
         if cause.general:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from chathpc.comparison.run import Run as Measured
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.timeline import Lane, Timeline
+from chathpc.reports.scaled import findings
 from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import grown_of, scaling_of
-from chathpc.scale.series import Kind, Run, Series
+from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
 from tests.profile.build import build, call
 from tests.scale.made import Costs, alone, each, even, profile, series, strong
@@ -319,3 +322,24 @@ def test_what_grows_like_the_data_is_no_finding(power: int, uses: int, held: int
     record = scaling_of(runs, [{"n": 32.0}])
     assert record.verdict == verdict
     assert bool(grown_of(record)) == (verdict == "grows")
+
+
+def test_what_one_thread_of_each_rank_does_is_serial_and_not_uneven() -> None:
+    """Two ranks, each with 1 s before and 8 s in its team: at 4 threads its first one's second is three quarters uneven, of 3 s."""
+
+    def run(count: int) -> Run:
+        where = {"rank": np.repeat([0, 1], count), "thread": np.tile(np.arange(count), 2)}
+        serial = function("reduce", time=(1.0, *(0.0,) * (count - 1)) * 2)
+        work = function("sweep", time=(8.0 / count,) * (2 * count))
+        found = build(main(serial, work), locations=Locations.of(2 * count, **where), timed=True)
+        return Run(Path(f"threads{count}"), Measured(found, found.metric("cpu.time")), {"threads": float(count)})
+
+    record = scaling_of(series_of([run(count) for count in (1, 2, 4)], "as given", kind=Kind.STRONG), [])
+    (finding,) = record.findings
+    assert (finding.name, finding.cause) == ("reduce", "omp-serial-fraction")
+    assert finding.why == "runs on one thread of a rank only while the others wait"
+    assert finding.share == pytest.approx(0.75 / 3)
+    assert (
+        findings(record)[0][2]
+        == "Runs on one thread of a rank only while the others wait. Busiest worker: 1.00 s → 1.00 s → 1.00 s."
+    )
