@@ -118,7 +118,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     if starved := words.without_core(sides):
         notes.append(starved)
     return Diff(
-        verdict=words.verdict(sides.decisive, sides.metric.unit),
+        verdict=words.verdict(sides),
         headline=words.headline(sides, shares, function_rows, pairs),
         metric=sides.metric.id,
         unit=sides.metric.unit.value,
@@ -146,7 +146,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
             limit,
             sides.decisive_kind,
             words.whole(sides),
-            starved=bool(sides.elapsed and sides.starved),
+            starved=bool(sides.elapsed and sides.starved and not sides.without_waits),
         ),
         versions=_versions(),
         view=_drawn(sides, joint) if view else None,
@@ -323,7 +323,7 @@ def gate(
             statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total, kind)}.",
         )
     would = (
-        " Threads had no core for a part of it: measure again on an idle machine."
+        " Threads had no core for a part of it: measure again on an idle machine, or compare CPU time (--metric cpu.time)."
         if starved
         else _what_would(total, limit, kind)
     )

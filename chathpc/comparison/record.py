@@ -136,8 +136,8 @@ class Diff(Document):
     """Everything that `chathpc diff` says."""
 
     schema_: Literal["chathpc-diff/1"] = Field(default="chathpc-diff/1", alias="schema")
-    verdict: Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"] = Field(
-        description="faster and slower are used for times, cycles and samples, less and more of everything else."
+    verdict: Literal["faster", "slower", "less", "more", "unchanged", "undecided", "not-comparable"] = Field(
+        description="faster and slower are used for times, cycles and samples, less and more of everything else; undecided where waits for a core hide it."
     )
     headline: str
     metric: str | None = Field(description="Id of the metric that is compared; null if none.")
@@ -148,7 +148,7 @@ class Diff(Document):
     noise: NoiseRecord | None
     total: TotalRecord | None = Field(description="Sum over all threads.")
     elapsed: TotalRecord | None = Field(
-        description="How long the run took, in seconds; null unless both sides tell it."
+        description="How long the run took, in seconds, of a single thread without waits for a core; null unless both sides tell it."
     )
     shares: list[ShareRecord]
     rest: ChangeRecord | None = Field(description="What the shares leave of the difference of the totals.")

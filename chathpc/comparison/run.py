@@ -126,6 +126,10 @@ class Run:
         known = self.metric.unit == Unit.SECONDS and NO_CORE in self.profile.metrics
         return self.profile.total(NO_CORE) if known else None
 
+    def is_alone(self, took: float) -> bool:
+        """True if it is that of a single thread, as what it ran and lacked a core is no more than the run took."""
+        return self.threads == 1 and self.total + (self.without_core or 0.0) <= took / WHOLE
+
     def with_cores(self, took: float) -> float:
         """The least that the run could have taken if no thread had lacked a core: what the thread that lacked it longest did, or the mean
         of what threads did.

@@ -76,18 +76,43 @@ class Sides:
         return all(run.longest for run in self.runs)
 
     @cached_property
+    def without_waits(self) -> bool:
+        """True if waits for a core are no part of how long runs took: a single thread can only wait for other programs, and all of it waits."""
+        return (
+            bool(self.took)
+            and self.starved
+            and all(run.is_alone(took) for run, took in zip(self.runs, self.took, strict=True))
+        )
+
+    @cached_property
+    def _least(self) -> list[float]:
+        """What each run would have taken at least if all threads had had a core."""
+        return [run.with_cores(took) for run, took in zip(self.runs, self.took, strict=True)]
+
+    @cached_property
+    def _measured(self) -> TotalRecord:
+        return self._whole(np.array(self._least if self.without_waits else self.took), self.decisive_kind)
+
+    @cached_property
     def elapsed(self) -> TotalRecord | None:
         """How long the runs took, where that is known and asked for. The interval holds what it may be where all threads have a core."""
         if not self.took:
             return None
-        found = self._whole(np.array(self.took), self.decisive_kind)
-        if found.ratio_low is None or found.ratio_high is None or not self.starved:
+        found = self._measured
+        if found.ratio_low is None or found.ratio_high is None or not self.starved or self.without_waits:
             return found
-        least = [run.with_cores(took) / took if took else 1.0 for run, took in zip(self.runs, self.took, strict=True)]
+        least = [each / took if took else 1.0 for each, took in zip(self._least, self.took, strict=True)]
         low = found.ratio_low * min(least[self.count :])
         high = found.ratio_high / min(least[: self.count])
         beyond = found.beyond_noise and not low <= 1 <= high
         return found.model_copy(update={"ratio_low": low, "ratio_high": high, "beyond_noise": beyond})
+
+    @property
+    def undecided(self) -> bool:
+        """True if waits for a core leave open whether the run changed."""
+        if self.elapsed is None or not self.starved or self.elapsed.beyond_noise:
+            return False
+        return self._measured.beyond_noise or self.total.beyond_noise
 
     @property
     def starved(self) -> bool:

@@ -33,7 +33,7 @@ from chathpc.report import PlaceRecord
 
 #: A piece of a sentence; names are marked.
 _Piece = str | tuple[str, Literal["name"]]
-Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
+Verdict = Literal["faster", "slower", "less", "more", "unchanged", "undecided", "not-comparable"]
 #: Units of what stands for time.
 _TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
 
@@ -64,12 +64,13 @@ _STEPS, _NAME = 4, 32
 UNIT = re.compile(r"\s*\([^()]*\)$")
 
 
-def verdict(decisive: TotalRecord | None, unit: Unit) -> Verdict:
+def verdict(sides: Sides) -> Verdict:
     """What became of the run, by the quantity that decides."""
+    decisive, unit = sides.decisive, sides.metric.unit
     if decisive is None:
         return "not-comparable"
     if not decisive.beyond_noise:
-        return "unchanged"
+        return "undecided" if sides.undecided else "unchanged"
     if unit in _TIMELIKE:
         return "faster" if decisive.change < 0 else "slower"
     return "less" if decisive.change < 0 else "more"
@@ -192,7 +193,7 @@ def whole(sides: Sides) -> str:
     """What the verdict is about, in words: the run where it is about how long it took, else what was added up, and over what."""
     metric = sides.metric
     if sides.elapsed is not None:
-        return "the run"
+        return "the run without waits for a core" if sides.without_waits else "the run"
     if metric.unit != Unit.SECONDS:
         return "the total"
     return f"{_summed(sides)}{_over(sides)}"
@@ -230,7 +231,7 @@ def headline(
 ) -> str:
     """The outcome in one or two sentences."""
     metric, decisive = sides.metric, sides.decisive
-    outcome, unit = verdict(decisive, metric.unit), metric.unit.value
+    outcome, unit = verdict(sides), metric.unit.value
     if decisive is None:
         why = f"{metric.id} is a sum over them" if sides.chosen else "how long they took was not measured"
         return (
@@ -241,13 +242,15 @@ def headline(
     what, run = whole(sides), sides.elapsed is not None
     part = relative(decisive, sides.decisive_kind)
     part = f" ({part})" if part else ""
-    if outcome == "unchanged":
+    if outcome in ("unchanged", "undecided"):
         # More ranks or threads have more seconds of anything: no place has changed for that.
         inside = f"{_together(sides)}{_inside(shares, functions, unit) if sides.same_shape else ''}"
         if decisive.change == 0:
             has = "has" if run else "is"
             return f"No difference: {what} {has} {before} on both sides.{inside}"
-        about = "" if run else f" in {what}"
+        if outcome == "undecided":
+            return f"Waits for a core leave open whether the run changed: {before} before, {after} after{part}.{inside}"
+        about = "" if what == "the run" else f" in {what}"
         return f"No difference beyond noise{about}: {before} before, {after} after{part}.{inside}"
     if decisive.ratio is None:
         lead = f"{what} changed: {before} became {after}"
@@ -394,9 +397,9 @@ def without_core(sides: Sides) -> str:
         known = [waits for waits in side if waits is not None]
         told += [f"{numbers.seconds(fmean(known))} {name}"] if known else []
     verdict = (
-        "The verdict is about wall-clock time, which such waits make longer: its interval allows for them, the times below are without them."
-        if sides.elapsed is not None
-        else "The times compared are without such waits."
+        "The times compared are without such waits."
+        if sides.elapsed is None or sides.without_waits
+        else "The verdict is about wall-clock time, which such waits make longer: its interval allows for them, the times below are without them."
     )
     return (
         f"Threads that could run had no core for {' and '.join(told)}: other programs were running, or there are more threads than "

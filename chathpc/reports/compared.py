@@ -22,6 +22,7 @@ VERDICTS = {
     "less": ("LESS", "bold green"),
     "more": ("MORE", "bold red"),
     "unchanged": ("UNCHANGED", "bold"),
+    "undecided": ("UNDECIDED", "bold yellow"),
     "not-comparable": ("NOT COMPARABLE", "bold yellow"),
 }
 _GATES = {"passed": "bold green", "failed": "bold red", "undecided": "bold yellow"}

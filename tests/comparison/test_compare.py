@@ -373,20 +373,25 @@ def test_input_and_output_of_all_ranks_is_no_time_of_the_run() -> None:
     assert "io.time is a sum over them" in chosen.headline
 
 
-def test_threads_without_a_core_are_told() -> None:
-    def program(seconds: float, lacked: float) -> Profile:
-        profile = build(main(values={"cpu.time.wall": 1.0, NO_CORE: lacked}))
-        metrics = {**profile.metrics, NO_CORE: replace(profile.metrics[NO_CORE], unit=Unit.SECONDS)}
-        return replace(profile, metrics=metrics, run={"seconds": str(seconds)})
+def starving(seconds: float, lacked: float, threads: int = 1) -> Profile:
+    others = (0.0,) * (threads - 1)
+    profile = build(main(values={"cpu.time.wall": (1.0,) * threads, NO_CORE: (lacked, *others)}))
+    metrics = {**profile.metrics, NO_CORE: replace(profile.metrics[NO_CORE], unit=Unit.SECONDS)}
+    return replace(profile, metrics=metrics, run={"seconds": str(seconds)})
 
-    quiet, starved = program(1.0, 0.01), program(4.0, 3.0)
+
+def test_threads_without_a_core_are_told() -> None:
+    quiet, starved = starving(1.0, 0.01, 2), starving(4.0, 3.0, 2)
     found = compared(quiet, starved)
-    # 4 s without 3 s in which no thread had a core are the 1 s of the other run: slower by nothing, or by four.
-    assert found.headline.startswith("No difference beyond noise: 1.00 s before, 4.00 s after")
+    # 4 s without 3 s in which a thread had no core are the 1 s of the other run: slower by nothing, or by four.
+    assert found.verdict == "undecided"
+    assert found.headline.startswith("Waits for a core leave open whether the run changed: 1.00 s before, 4.00 s after")
     assert found.elapsed is not None
     assert (found.elapsed.ratio_low or 0) < 1 < 4 < (found.elapsed.ratio_high or 0)
-    assert compared(quiet, program(4.0, 0.1)).headline.startswith("The run takes 4.00 times as long")
-    assert compared(quiet, program(9.0, 3.0)).headline.startswith("The run takes 9.00 times as long")  # 6 s at least
+    assert compared(quiet, starving(4.0, 0.1, 2)).headline.startswith("The run takes 4.00 times as long")
+    assert compared(quiet, starving(9.0, 3.0, 2)).headline.startswith(
+        "The run takes 9.00 times as long"
+    )  # 6 s at least
     assert found.elapsed.error == pytest.approx(0.1 * 4.0)  # what is assumed: no samples tell of the 3 s
     assert found.noise is not None
     assert "For the wall-clock time 10.0 % of run-to-run variation is assumed." in found.noise.statement
@@ -397,7 +402,22 @@ def test_threads_without_a_core_are_told() -> None:
     gated = compared(quiet, starved, fail_on_regression=0.05).gate
     assert gated is not None
     assert gated.outcome == "undecided"
-    assert gated.statement.endswith("Threads had no core for a part of it: measure again on an idle machine.")
+    assert gated.statement.endswith("measure again on an idle machine, or compare CPU time (--metric cpu.time).")
+
+
+def test_waits_of_a_single_thread_for_a_core_are_no_part_of_its_run() -> None:
+    # All of the program waits then: 4 s with 3 s of waits are 1 s, and 9 s with 3 s are 6 s.
+    found = compared(starving(1.0, 0.01), starving(4.0, 3.0), fail_on_regression=0.05)
+    assert (found.verdict, found.elapsed and found.elapsed.after) == ("unchanged", 1.0)
+    slower = compared(starving(1.0, 0.0), starving(9.0, 3.0), fail_on_regression=0.05)
+    assert slower.headline.startswith("The run without waits for a core takes 6.00 times as long: 1.00 s became 6.00 s")
+    assert slower.gate is not None
+    assert slower.gate.outcome == "failed"
+    assert [run.elapsed for run in slower.after.runs] == [9.0]
+    # Three runs a side whose waits differ: without them 1 s each became 2 s each.
+    before, after = ([starving(least + lacked, lacked) for lacked in (0.0, 1.0, 3.0)] for least in (1.0, 2.0))
+    repeated = compared(before, after, fail_on_regression=0.05)
+    assert (repeated.verdict, repeated.gate and repeated.gate.outcome) == ("slower", "failed")
 
 
 def test_a_share_is_at_the_line_of_the_side_that_has_more_of_it() -> None:
