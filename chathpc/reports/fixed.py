@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.text import Text
 
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord, UntriedRecord
@@ -133,8 +135,8 @@ def _tried(page: Blocks, report: FixReport) -> None:
     shown = others if page.whole else others[:_ATTEMPTS]
     for attempt in shown:
         page.paragraph(
-            f"{attempt.title}. {outcome(attempt, taken=bool(report.accepted))}",
-            label=f"{attempt.verdict.replace('-', ' '):<14}",
+            f"{attempt.title}. {outcome(attempt, report.taken)}",
+            label=f"{'passed' if attempt.verdict == 'accepted' else attempt.verdict.replace('-', ' '):<14}",
         )
     if len(others) > len(shown):
         page.paragraph(f"… and {len(others) - len(shown)} more (-v shows all).", style="dim")
@@ -145,12 +147,17 @@ def untried(each: UntriedRecord) -> str:
     return f"{each.finding} ({each.place}): {each.why}. By hand: {each.advice}"
 
 
-def outcome(attempt: AttemptRecord, *, taken: bool) -> str:
-    """What became of an attempt that is no part of the result; `taken` where another is."""
+def outcome(attempt: AttemptRecord, taken: Sequence[AttemptRecord]) -> str:
+    """What became of an attempt that is not the result; `taken` are those that are."""
     if attempt.verdict == "accepted" and not taken:
         return f"Passed all gates with {interval(attempt.speedup)}; the same command takes it."
     if attempt.verdict == "accepted":
-        return f"Passed all gates with {interval(attempt.speedup)}, no more than the change that was taken."
+        within = (
+            ", which includes it"
+            if any(attempt.recipe in each.recipe.split("+") for each in taken if "+" in each.recipe)
+            else ""
+        )
+        return f"Passed all gates with {interval(attempt.speedup)}, no more than the change that was taken{within}."
     if attempt.verdict == "improved-if":
         given_up = next((gate.statement for gate in attempt.gates if gate.gate == "effects"), "")
         return f"Passed all gates with {interval(attempt.speedup)}, but weakens durability (--allow durability). {given_up}"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from chathpc.diagnosis.records import Verdict
+from chathpc.diagnosis.records import Verdict as Health
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.expansion import changes
 from chathpc.fix.recipes.analysis.program import Program, Spot, program
@@ -16,13 +16,15 @@ from chathpc.fix.recipes.flags import other_flags
 from chathpc.fix.recipes.recipe import Change, Context, Recipe, edited, is_shared
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import recipes
-from chathpc.fix.records import Attempt, Candidate, Problem, identity
+from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 
 #: More candidates are not tried in one round: each is built, checked and timed.
 MOST = 12
 #: A recipe at a finding of another cause is so much less promising.
 _OTHER_CAUSE = 0.25
 _TOGETHER = 0.15
+#: So many recipes are tried together, and told in the title.
+_PARTS, _TOLD = 8, 2
 #: What promises less than this part of the best candidate is left for a later round, when that one was tried.
 _LEAST = 0.02
 #: So many neighbours of an edit are looked at for one that says the same in the same place.
@@ -61,15 +63,22 @@ class Recipes:
         """At most `most` candidates that were not tried before; none where the diagnosis finds nothing.
 
         A profile may tell no more than where the time goes, and so call a program healthy: what applies there is tried all the
-        same, for recipes look for a fault in the source. Only the compiler's flags are left as they are then.
+        same, for recipes look for a fault in the source. Only the compiler's flags are left as they are then. Changes are put together
+        once `history`, which may grow meanwhile, tells how each fared by itself.
         """
         if not problem.diagnosis.findings:
-            return ()
+            return
         context = Context(program(problem.sources), problem.project)
         tried = {attempt.candidate.id for attempt in history}
         parent = next((attempt.candidate.id for attempt in reversed(history) if attempt.verdict == "accepted"), None)
-        scored = list(_scored(context, problem, self.recipes, parent))
-        if problem.diagnosis.blames or problem.diagnosis.verdict == Verdict.HOT_SPOT:
+        found = sorted(_found_in(context, problem, self.recipes), key=lambda one: -one.score)
+        scored = list(_scored(context, found, parent))
+        # What promises less is tried later, and is no part.
+        parts = [one for one in found[:_PARTS] if one.score > found[0].score * _TOGETHER]
+        together = _together(context.program, parts, (), parent)
+        if together is not None:
+            scored.append((found[0].score * _TOGETHER, together))
+        if problem.diagnosis.blames or problem.diagnosis.verdict == Health.HOT_SPOT:
             scored += _with_flags(context, problem, parent)
         unique: dict[str, tuple[float, Candidate]] = {}
         for score, candidate in scored:
@@ -77,7 +86,10 @@ class Recipes:
                 unique[candidate.id] = score, candidate
         ordered = sorted(unique.values(), key=lambda pair: -pair[0])
         ordered = [pair for pair in ordered if pair[0] >= _LEAST * ordered[0][0] or pair[1].flags is not None]
-        return tuple(candidate for _, candidate in ordered[: self.most])
+        for _, candidate in ordered[: self.most]:
+            proven = _together(context.program, parts, history, parent) if candidate is together else candidate
+            if proven is not None and proven.id not in tried:
+                yield proven
 
 
 def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe]) -> list[Found]:
@@ -101,10 +113,7 @@ def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe]) -> 
     return found
 
 
-def _scored(
-    context: Context, problem: Problem, recipes: Sequence[Recipe], parent: str | None
-) -> Iterator[tuple[float, Candidate]]:
-    found = sorted(_found_in(context, problem, recipes), key=lambda one: -one.score)
+def _scored(context: Context, found: Sequence[Found], parent: str | None) -> Iterator[tuple[float, Candidate]]:
     for one in found:
         kept = _compatible(one.changes)
         candidate = _candidate(context.program, one, kept, parent)
@@ -114,9 +123,6 @@ def _scored(
             alone = _candidate(context.program, one, kept[:1], parent)
             if alone is not None:
                 yield one.score * 0.5, alone
-    together = _together(context.program, found, parent)
-    if together is not None:
-        yield found[0].score * _TOGETHER, together
 
 
 def _compatible(changes: Sequence[Change]) -> list[Change]:
@@ -173,26 +179,42 @@ def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: 
     texts = edited(program, changes)
     if not texts or all(texts[path] == program.sources[path].text.decode("utf-8", "surrogateescape") for path in texts):
         return None
+    return Candidate(
+        identity(texts, None), "recipes", _title(one, changes), texts, None, one.spot.finding, one.recipe.name, parent
+    )
+
+
+def _title(one: Found, changes: Sequence[Change]) -> str:
     first = changes[0]
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
-    title = f"{one.spot.procedure.model.name} ({one.spot.source.path}:{first.line}): {first.did}{more}"
-    return Candidate(identity(texts, None), "recipes", title, texts, None, one.spot.finding, one.recipe.name, parent)
+    return f"{one.spot.procedure.model.name} ({one.spot.source.path}:{first.line}): {first.did}{more}"
 
 
-def _together(program: Program, found: Sequence[Found], parent: str | None) -> Candidate | None:
-    """The best changes of different recipes at once."""
+def _together(
+    program: Program, found: Sequence[Found], history: Sequence[Attempt], parent: str | None
+) -> Candidate | None:
+    """The best changes of different recipes at once; once any of them passed by itself, without those that were refused."""
+    verdicts = {attempt.candidate.id: attempt.verdict for attempt in history}
+    alone = [_candidate(program, one, _compatible(one.changes), parent) for one in found]
+    fates = [None if each is None else verdicts.get(each.id) for each in alone]
+    if Verdict.ACCEPTED in fates:
+        found = [one for one, fate in zip(found, fates, strict=True) if fate in (None, Verdict.ACCEPTED)]
     kept: list[Change] = []
     names: list[str] = []
+    titles: list[str] = []
     taken: Taken = {}
-    for one in found[:8]:
-        before = len(kept)
-        kept += [change for change in one.changes if _fits(change, taken)]
-        if len(kept) > before and one.recipe.name not in names:
+    for one in found:
+        fitting = [change for change in one.changes if _fits(change, taken)]
+        kept += fitting
+        if fitting:
+            titles.append(_title(one, fitting))
+        if fitting and one.recipe.name not in names:
             names.append(one.recipe.name)
     texts = edited(program, kept) if len(names) > 1 else None
     if not texts:
         return None
-    title = f"{len(kept)} changes together: {', '.join(names)}"
+    more = f"; {len(titles) - _TOLD} more" if len(titles) > _TOLD else ""
+    title = f"{'; '.join(titles[:_TOLD])}{more}"
     return Candidate(
         identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent
     )

@@ -19,7 +19,7 @@ from chathpc.fix.recipes.page import to_markdown
 from chathpc.fix.recipes.proposer import Recipes
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import answering, recipes
-from chathpc.fix.records import Attempt, Problem
+from chathpc.fix.records import Attempt, Candidate, Problem
 from chathpc.fix.records import Verdict as Fate
 from tests.diagnosis.parts import function, main
 from tests.profile.build import build, call, line
@@ -115,6 +115,30 @@ def test_several_recipes_are_also_tried_at_once() -> None:
     assert len(together) == 1
     assert "pow_once" in together[0].files["app.c"]
     assert "cubed(" in together[0].files["app.c"]
+
+
+def test_what_was_refused_by_itself_is_no_part_of_what_is_put_together() -> None:
+    asked = problem(finding("expensive-math", "scale", 6))
+    alone: dict[str, Candidate] = {}
+    both = None
+    history: list[Attempt] = []
+    for each in Recipes().propose(asked, history):
+        if "+" in each.recipe:
+            both = each
+            break
+        first = each.recipe not in alone
+        alone.setdefault(each.recipe, each)
+        history.append(Attempt(each, Fate.ACCEPTED if first and len(alone) != 2 else Fate.INCONCLUSIVE, ()))
+    refused = list(alone)[1]
+    assert len(alone) > 2
+    assert both is not None
+    assert refused not in both.recipe.split("+")
+    assert alone[next(iter(alone))].title in both.title
+    # Where nothing passed by itself all may do so together.
+    failed = (replace(each, verdict=Fate.INCONCLUSIVE) for each in history)
+    assert set(alone) <= {
+        name for each in Recipes().propose(asked, list(failed)) if "+" in each.recipe for name in each.recipe.split("+")
+    }
 
 
 def test_at_most_so_many_are_proposed() -> None:
