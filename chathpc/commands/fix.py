@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 import click
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from chathpc.fix.project import Allowed
     from chathpc.fix.report import FixReport
     from chathpc.report import Report
+
+
+#: Characters of a commit's first line that all tools show.
+_SUBJECT = 72
 
 
 @click.command("fix")
@@ -137,6 +142,10 @@ def command(
         raise click.UsageError("--hypothesis chooses from the report that --report names.")
     check_output(output, (folder,) if profile is None else (folder, profile))
     style = style_for(output, verbose=verbose)
+    if branch is not None:
+        from chathpc.fix.patch import head_for
+
+        head_for(folder, branch)
     with Progress(quiet=quiet) as progress, ended_by_term():
         from chathpc.fix.agent import Bounds, Manner
         from chathpc.fix.loop import Budget, fix
@@ -230,7 +239,7 @@ def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | 
     if branch is not None:
         if not found.patch:
             raise UsageError("Only compiler flags have changed; there is nothing to commit.")
-        made = commit(outcome.project.root, branch, before, after, f"{found.headline}\n\n{found.diagnosis}\n")
+        made = commit(outcome.project.root, branch, before, after, _message(found))
         complain(f"Committed as {made[:12]} on the branch {branch}.")
     if applied and found.patch:
         if not yes and not _said_yes(
@@ -240,6 +249,13 @@ def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | 
             return
         changed = apply(outcome.project.root, before, after)
         complain(f"Changed: {', '.join(changed)}.")
+
+
+def _message(found: FixReport) -> str:
+    """What the commit says: how much faster, and where, in the first line."""
+    places = ", ".join(dict.fromkeys(each.title.partition(": ")[0] for each in found.taken))
+    faster = "Faster" if found.speedup is None else f"{found.speedup.estimate:.2f}x faster"
+    return f"{shorten(f'{faster}: {places}', _SUBJECT, placeholder='…')}\n\n{found.headline}\n\n{found.diagnosis}\n"
 
 
 def _said_yes(count: int, root: Path) -> bool:

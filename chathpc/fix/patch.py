@@ -125,17 +125,22 @@ def _unchanged(root: Path, path: str, text: str | None) -> None:
         )
 
 
+def head_for(root: Path, branch: str) -> tuple[Path, str]:
+    """The repository that holds `root`, and the commit that a new branch of it would begin at; UsageError if there can be none."""
+    top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
+    _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is not a valid branch name.")
+    if _git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", fails=True):
+        raise UsageError(f"The branch {clean(branch)} exists.", hint="Choose another branch name with --branch.")
+    return top, _git(root, "rev-parse", "--verify", "HEAD", problem="The repository has no commit yet.").strip()
+
+
 def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[str, str], message: str) -> str:
     """Commit the change on a new branch of the repository that holds `root`; the hash of the commit.
 
     Neither the checked-out files nor the index are touched: the commit is made from HEAD in an index of its own. UsageError if there is
     no repository, the branch exists, or a file that is changed is in HEAD other than in the folder.
     """
-    top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
-    _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is not a valid branch name.")
-    if _git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", fails=True):
-        raise UsageError(f"The branch {clean(branch)} exists.", hint="Choose another branch name with --branch.")
-    head = _git(root, "rev-parse", "--verify", "HEAD", problem="The repository has no commit yet.").strip()
+    top, head = head_for(root, branch)
     git_folder = Path(_git(root, "rev-parse", "--absolute-git-dir").strip())
     index = git_folder / f"chathpc-index-{os.getpid()}"
     environment = {"GIT_INDEX_FILE": str(index)}

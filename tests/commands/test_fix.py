@@ -69,6 +69,14 @@ def run(folder: Path, *words: str) -> int:
     return main(["fix", str(folder), "--no-sandbox", *words])
 
 
+def in_repository(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "A")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
+        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+
+
 def test_an_improvement_is_told_and_nothing_is_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = tree_hash(folder)
     assert run(folder, "--format", "json") == 0
@@ -99,13 +107,14 @@ def test_without_a_terminal_apply_means_no_and_with_yes_it_means_yes(
 def test_a_session_that_is_stopped_applies_nothing(
     how: tuple[str, ...], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    in_repository(folder, monkeypatch)
     assert run(folder) == 0
     monkeypatch.setitem(strategies.STRATEGIES, "recipes", f"{__name__}:stopped")
     assert run(folder, *how) == 5
     assert "Stopped early; nothing was applied." in capsys.readouterr().err
     assert (folder / "work.txt").read_text() == SLOW
-    assert subprocess.run(["git", "-C", str(folder), "branch", "-a"], check=True, capture_output=True).stdout == b""
+    branches = subprocess.run(["git", "-C", str(folder), "branch", "-a"], check=True, capture_output=True).stdout
+    assert b"faster" not in branches
 
 
 def test_a_person_at_the_terminal_has_to_type_yes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,13 +190,19 @@ def test_wrong_usage_is_2(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
 def test_a_commit_goes_to_a_branch(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{name}_NAME", "A")
-        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@example.org")
-    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "first")):
-        subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+    in_repository(folder, monkeypatch)
     assert run(folder, "--branch", "faster") == 0
     assert "on the branch faster" in capsys.readouterr().err
+    said = subprocess.run(
+        ["git", "log", "-1", "--format=%B", "faster"], cwd=folder, check=True, capture_output=True, text=True
+    )
+    first = said.stdout.split("\n")[0]
+    assert "x faster: " in first
+    assert len(first) <= 72
+    # That there is such a branch is told before anything is built or run.
+    monkeypatch.setattr("chathpc.fix.loop.fix", None)
+    assert run(folder, "--branch", "faster") == 2
+    assert "The branch faster exists." in capsys.readouterr().err
     shown = subprocess.run(["git", "show", "faster:work.txt"], cwd=folder, check=True, capture_output=True, text=True)
     assert shown.stdout == FAST
     assert (folder / "work.txt").read_text() == SLOW
