@@ -24,6 +24,9 @@ from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.diagnosis.verdict import is_about_devices
 from chathpc.errors import UsageError
 from chathpc.profile.activity import is_interface
+
+
+from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
@@ -53,6 +56,8 @@ if TYPE_CHECKING:
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
 TREE_TOKENS = 1500
 
+#: Lines that a statement of Fortran may continue (Fortran 2008, 3.3.2.6).
+_CONTINUED = 255
 #: Characters of a source line in a report; generated code can have lines of any length.
 LONGEST_SOURCE_LINE = 200
 
@@ -330,9 +335,15 @@ def _profile_record(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Pro
 
 
 def _source_line(profile: Profile, place: Place) -> str | None:
-    """The line of source at a place, where it came with the profile and is not empty."""
-    excerpt = profile.read_source(place.file, place.line, 0) if place.node >= 0 and place.file and place.line else None
-    text = excerpt.lines[0].strip() if excerpt is not None and excerpt.lines else ""
+    """The line of source at a place, where it came with the profile and is not empty; of Fortran with the lines that it continues."""
+    if place.node < 0 or not place.file or not place.line:
+        return None
+    before = _CONTINUED if language_of(place.file) == "fortran" else 0
+    excerpt = profile.read_source(place.file, place.line, before)
+    lines = [] if excerpt is None else [line.strip() for line in excerpt.lines[: place.line - excerpt.first + 1]]
+    text = lines.pop() if lines else ""
+    while lines and lines[-1].endswith("&"):
+        text = f"{lines.pop()[:-1].lstrip('&').rstrip()} {text.lstrip('&').lstrip()}"
     return text[:LONGEST_SOURCE_LINE] or None
 
 

@@ -14,7 +14,7 @@ import chathpc
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source
 from chathpc.report import Report
-from tests.diagnosis.parts import barrier, function, gomp, hot_loop, libc, main, thread, wall
+from tests.diagnosis.parts import barrier, function, gomp, hot_loop, libc, main, source, thread, wall
 from tests.diagnosis.test_diagnose import any_profiles
 from tests.profile.build import build, call, entry, line, loop
 from tests.synthetic.hpctoolkit_v4 import write
@@ -246,3 +246,10 @@ def test_any_profile_makes_a_report_that_validates(profile: Profile) -> None:
     ids = {item.id for item in report.evidence}
     for each in report.explanation.statements:
         assert set(each.cites) <= ids
+
+
+def test_a_statement_of_fortran_is_told_from_its_beginning() -> None:
+    text = "do j = 1, n\n  a(j) = b(j) &\n    + c(j) &\n    & + d(j)\nend do\n"
+    for name, told in (("a.f90", "a(j) = b(j) + c(j) + d(j)"), ("a.c", "& + d(j)")):
+        profile = replace(build(main(line(f"{name}:4", time=9.0), at=f"{name}:1")), read_source=source({name: text}))
+        assert chathpc.explain(profile).findings[0].source == told

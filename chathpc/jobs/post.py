@@ -60,12 +60,13 @@ def _explain(
 ) -> tuple[str, str]:
     """Runs in the child: the verdict as one line, and why no model worded it. All is rendered before anything is written."""
     import chathpc
+    from chathpc.fix.recipes.exact import exact_changes
     from chathpc.reports import renderers
     from chathpc.reports.style import Style
     from chathpc.reports.wording import VERDICTS
     from chathpc.reports.write import link_atomically, write_folder
 
-    report = chathpc.explain(chathpc.load(*paths), llm=llm, source=source)
+    report = chathpc.explain(chathpc.load(*paths), llm=llm, source=source, propose=exact_changes)
     texts = {FILES[form]: renderers()[form](report, Style(width=_WIDTH)) for form in FILES}
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -47,6 +47,8 @@ def explain(profile: object, **options: object) -> object:
     if sys.argv[1] == "modest":
         facts = f"{os.nice(0)} {os.environ['OMP_NUM_THREADS']} {resource.getrlimit(resource.RLIMIT_CORE)[0]} {options['llm']}"
         return sample().model_copy(update={"headline": facts})
+    if sys.argv[1] == "proposing":
+        return sample().model_copy(update={"headline": getattr(options["propose"], "__name__", "")})
     return sample()
 
 

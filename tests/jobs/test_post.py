@@ -87,6 +87,10 @@ def test_work_is_done_at_low_priority_with_one_thread_and_no_model(database: Pat
     assert done.stdout.startswith(f"chathpc: BOTTLENECK {min(19, os.nice(0) + 10)} 1 0 none · Report: ")
 
 
+def test_changes_are_proposed_as_by_explain(database: Path) -> None:
+    assert post("proposing", str(database)).stdout.startswith("chathpc: BOTTLENECK exact_changes · Report: ")
+
+
 #: Behaviour, further arguments, a part of the line on stderr (None: no trouble).
 FAULTS: dict[str, tuple[str, list[str], str | None]] = {
     "a damaged profile": ("unreadable", [], "db/meta.db at byte 12: damaged badly. Measure again."),
