@@ -131,8 +131,8 @@ def command(
 
     Then: chathpc fix my-program
 
-    Exits with 0 if there is an improvement or nothing to improve, 6 if no change passed or only one that gives something up, 5 if a
-    limit was reached before.
+    Exits with 0 if there is an improvement or nothing to improve, 6 if no change was proposed or passed, or only one that gives
+    something up, 5 if a limit was reached before.
     """
     if init:
         return _init(folder)

@@ -27,7 +27,7 @@ _SHOWN = 3
 
 
 def begin(session: Session) -> None:
-    """Read what earlier sessions did, and the sources; ChathpcError if that was another project, or its files have changed since."""
+    """Read what earlier sessions did, and the sources; UsageError if that was another project, ChathpcError if its files have changed since."""
     session.begun = session.clock()
     space = session.runner.workspace
     session.past = Past.of(session.ledger.events)
@@ -44,7 +44,7 @@ def begin(session: Session) -> None:
             "begin", {"schema": "chathpc-ledger/1", **identity, "sandbox": session.runner.sandbox.name}
         )
     elif any(known.get(name) != value for name, value in identity.items()):
-        raise ChathpcError(
+        raise UsageError(
             f"The work in {space.root} was started with a different chathpc.yaml.", hint="Start over with --fresh."
         )
     else:

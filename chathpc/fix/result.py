@@ -87,12 +87,16 @@ def _headline(outcome: Outcome) -> str:
     if outcome.healthy:
         return "The profile shows a healthy program; nothing is proposed."
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
-        return "Nothing is proposed: the profile has too little data to show what is slow."
+        return (
+            "Nothing is proposed: the profile has too little data to show what is slow. Let `run` in chathpc.yaml take a few seconds, "
+            "and start over with --fresh."
+        )
     tried = len(outcome.attempts)
     if not tried and not outcome.complete:
         return "The session ended before a change was fully tried."
     if not tried:
-        return "No strategy has a change for the findings."
+        asked = "" if any(name in MODEL_STRATEGIES for name in outcome.strategies) else " A model may have one (--llm)."
+        return f"No strategy has a change for the findings.{asked}"
     if passed := "; ".join(each.candidate.title for each in outcome.attempts if each.verdict == Verdict.ACCEPTED):
         return f"The session ended before what passed all gates was taken; the same command takes it: {passed}."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())

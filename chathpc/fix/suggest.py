@@ -33,6 +33,8 @@ _COMPILERS = {
     Language.CUDA: ("nvcc", "nvcc -ccbin mpicxx"),
 }
 _VARIABLES = {Language.C: "CFLAGS", Language.CPP: "CXXFLAGS", Language.FORTRAN: "FFLAGS", Language.CUDA: "NVCCFLAGS"}
+#: An argument that is a size, or a count.
+_NUMBER = re.compile(r"(?<=\s)\d+(?!\S)")
 _IGNORED_TIMES = r"(?i)\b(time|seconds|elapsed|wall|GB/s|MB/s|[MG]FLOP)"
 
 
@@ -144,8 +146,11 @@ def _from_makefile(found: _Found, text: str) -> None:
     said = make.run(program)
     found.run = said or f"./{program or 'app'}"
     _split_run(found)
-    if not said:
-        found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
+    found.remarks.append(
+        f"`run` is what the Makefile runs: {found.run}. It should take a few seconds; write larger arguments if it does not."
+        if said
+        else f"`run` has no arguments: the program should run for a few seconds as {found.run}."
+    )
 
 
 def _from_cmake(found: _Found, root: Path) -> None:
@@ -246,11 +251,13 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
             "  # The variable that passes the compiler flags to `build`, and your current flags.",
             f"  flags: {{variable: {variable}, value: {_quoted(value)}}}",
         ]
+    smaller = _NUMBER.sub(lambda number: str(max(int(number[0]) // 2, 1)), found.run)
+    smaller += "" if smaller != found.run else " 100"
     rows += [
         "  # The run to time and profile: a few seconds long, with the arguments that matter to you.",
         f"  run: {_scalar(found.run)}",
         "  # Smaller runs whose output is checked too; {seed} becomes a fresh number, if the program takes a seed.",
-        f"  # inputs: [{_quoted(found.run + ' 100')}, {{name: fresh, run: {_quoted(found.run + ' 300 {seed}')}}}]",
+        f"  # inputs: [{_quoted(smaller)}, {{name: fresh, run: {_quoted(smaller + ' {seed}')}}}]",
         "  # Files that a change may touch; a pattern without / applies to every folder.",
         f"  edit: [{', '.join(_quoted(one) for one in endings)}]",
         "  # Files that are never touched, whatever `edit` says: build files, tests, checkers, timers.",

@@ -150,7 +150,12 @@ def test_a_makefile_tells_flags_program_and_run(tmp_path: Path) -> None:
         "part.c": "double part(void) { return 1; }\n",
     }
     files["main.c"] = "double part(void);\n" + files["main.c"]
-    project, _ = suggested(written(tmp_path, files))
+    project, remarks = suggested(written(tmp_path, files))
+    assert any("`run` is what the Makefile runs: ./sim 1 2 3. It should take a few seconds" in each for each in remarks)
+    # Suggested as they would be written: the same arguments, smaller.
+    assert (
+        "inputs: ['./sim 1 1 1', {name: fresh, run: './sim 1 1 1 {seed}'}]" in (tmp_path / "chathpc.yaml").read_text()
+    )
     assert project.flags is not None
     assert (project.flags.variable, project.flags.value) == ("CFLAGS", "-O2 -g -Wall")
     assert project.run.command == "./sim 1 2 3"

@@ -180,14 +180,31 @@ def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: 
     if not texts or all(texts[path] == program.sources[path].text.decode("utf-8", "surrogateescape") for path in texts):
         return None
     return Candidate(
-        identity(texts, None), "recipes", _title(one, changes), texts, None, one.spot.finding, one.recipe.name, parent
+        identity(texts, None),
+        "recipes",
+        _title(program, one, changes),
+        texts,
+        None,
+        one.spot.finding,
+        one.recipe.name,
+        parent,
     )
 
 
-def _title(one: Found, changes: Sequence[Change]) -> str:
-    first = changes[0]
+def _title(program: Program, one: Found, changes: Sequence[Change]) -> str:
+    """Where and what; a change for the time of one function may be made in another that it calls."""
+    first, place = changes[0], one.spot.procedure
+    inside = [
+        each
+        for path, edits in first.edits.items()
+        for each in program.sources[path].procedures
+        if each.model.first <= first.line <= each.model.last
+        and any(each.node.start_byte <= edit.start < each.node.end_byte for edit in edits)
+    ]
+    if inside and not any(each.node.id == place.node.id for each in inside):
+        place = inside[0]
     more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
-    return f"{one.spot.procedure.model.name} ({one.spot.source.path}:{first.line}): {first.did}{more}"
+    return f"{place.model.name} ({place.source.path}:{first.line}): {first.did}{more}"
 
 
 def _together(
@@ -207,7 +224,7 @@ def _together(
         fitting = [change for change in one.changes if _fits(change, taken)]
         kept += fitting
         if fitting:
-            titles.append(_title(one, fitting))
+            titles.append(_title(program, one, fitting))
         if fitting and one.recipe.name not in names:
             names.append(one.recipe.name)
     texts = edited(program, kept) if len(names) > 1 else None

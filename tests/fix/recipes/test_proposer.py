@@ -141,6 +141,19 @@ def test_what_was_refused_by_itself_is_no_part_of_what_is_put_together() -> None
     }
 
 
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_change_in_a_function_that_is_called_names_that_function(apart: bool) -> None:
+    kind = "#include <vector>\n"
+    called = "double at(std::vector<double> t, int i)\n{\n  return t[i];\n}\n"
+    caller = "double range(const std::vector<double> &t)\n{\n  double s = 0;\n  for (int i = 0; i < 9; i++)\n    s += at(t, i);\n  return s;\n}\n"
+    files = {"b.cpp": kind + called, "a.cpp": f"{kind}double at(std::vector<double> t, int i);\n{caller}"}
+    files = files if apart else {"a.cpp": kind + called + caller}
+    asked = replace(problem(finding("unnecessary-copy", "range", 7 if apart else 10, file="a.cpp")), sources=files)
+    told = [each.title for each in Recipes().propose(asked, ()) if "const reference" in each.title]
+    assert told
+    assert told[0].startswith(f"at ({'b' if apart else 'a'}.cpp:2): Pass t of at")
+
+
 def test_at_most_so_many_are_proposed() -> None:
     assert len(list(Recipes(most=2).propose(problem(finding("expensive-math", "scale", 6)), ()))) == 2
 
