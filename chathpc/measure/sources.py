@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain, islice
 from pathlib import Path
 
 from chathpc.measure.files import put
@@ -23,6 +24,8 @@ _NAMED = re.compile(
 #: A path has more parts where it is none of the system's (`/bin/sh`).
 _SYSTEM = 2
 _STEP = 16 << 20
+#: Folders of debug information that are looked into.
+_MOST_FOLDERS = 5_000
 #: readelf may take so long (seconds); so many compiled files are told of.
 _READING, _MOST_UNITS = 20.0, 5_000
 #: A compiled file of readelf's: what compiled it, with its options where the compiler records them, and its name.
@@ -30,13 +33,15 @@ _UNIT = re.compile(r"^ .*(DW_AT_producer *:.*)\n(?:(?! <0>).*\n)*?.*(DW_AT_name 
 
 
 def copy_sources(text: Path, roots: Sequence[Path], target: Path, paths: Sequence[str] = ()) -> int:
-    """Copy to `target` the source files below `roots` whose name is in the text of perf script or of speedscope; how many.
+    """Copy to `target` the source files whose name is in the text of perf script or of speedscope; how many.
 
-    Of two different files of a name the program's debug information may tell by its `paths` which was compiled; else both are left out.
+    They lie below `roots`, or where the program's debug information has them by its `paths`. Of two different files of a name that may
+    tell which was compiled; else both are left out.
     """
     named = _named(text)
     found: dict[str, list[Path]] = {}
-    for file in dict.fromkeys(file.resolve() for root in roots for file in _files(root, target)):
+    below = (file for root in roots for file in _files(root, target))
+    for file in dict.fromkeys(file.resolve() for file in chain(below, _compiled_from(paths))):
         if file.name in named:
             found.setdefault(file.name, []).append(file)
     copied = size = 0
@@ -72,6 +77,19 @@ def folders_of(program: Sequence[str], file: Path, folder: Path) -> list[Path]:
     own = [file.resolve(), *((folder / word).resolve() for word in program if word.endswith(".py"))]
     beside = [each.parent for each in own if not each.is_relative_to(folder) and not is_of_system(f"{each}")]
     return [each for each in dict.fromkeys(beside) if len(each.parts) > _SYSTEM and each.name != "bin"]
+
+
+def _compiled_from(paths: Sequence[str]) -> Iterator[Path]:
+    """Files in the folders that debug information names: of sources with a whole path, or relative to where the compiler ran."""
+    whole = [each for each in paths if each.startswith("/")]
+    relative = [each for each in paths if not each.startswith("/")]
+    inner = dict.fromkeys(chain(relative, map(os.path.dirname, relative)))
+    named = chain(whole, map(os.path.dirname, whole), (os.path.join(at, each) for at in whole for each in inner))
+    folders = dict.fromkeys(map(os.path.normpath, islice(named, _MOST_FOLDERS)))
+    for folder in map(Path, folders):
+        if len(folder.parts) > _SYSTEM and not is_of_system(f"{folder}/") and folder.is_dir():
+            with suppress(OSError):
+                yield from (each for each in folder.iterdir() if each.is_file() and not each.is_symlink())
 
 
 def _compiled(files: Sequence[Path], paths: Sequence[str]) -> Path | None:

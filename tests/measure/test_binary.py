@@ -120,3 +120,20 @@ def test_of_two_sources_of_a_name_the_compiled_one_is_copied(tmp_path: Path) -> 
         assert copy_sources(tmp_path / "perf.txt", [tmp_path], target, paths) == 1
         assert (target / "a.c").read_text() == (tmp_path / "omp" / "a.c").read_text()
         assert copy_sources(tmp_path / "perf.txt", [tmp_path], target) == 0
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_sources_lie_where_the_debug_information_has_them(whole: bool, tmp_path: Path) -> None:
+    if GCC is None:
+        pytest.skip("needs gcc")
+    for name in ("src", "build", "include", "elsewhere", "out"):
+        (tmp_path / "code" / name).mkdir(parents=True)
+    code = tmp_path / "code"
+    (code / "include" / "part.h").write_text("static int part(int n) { return n; }\n")
+    (code / "src" / "a.c").write_text('#include "part.h"\nint main(void) { return part(0); }\n')
+    at = f"{code}" if whole else ".."
+    subprocess.run([GCC, "-g", f"-I{at}/include", f"{at}/src/a.c", "-o", "app"], cwd=code / "build", check=True)
+    (tmp_path / "perf.txt").write_text("  a.c:2\n  part.h:1\n")
+    paths = binary(code / "build" / "app").paths
+    assert copy_sources(tmp_path / "perf.txt", [code / "elsewhere"], code / "out", paths) == 2
+    assert {each.name for each in (code / "out").iterdir()} == {"a.c", "part.h"}
