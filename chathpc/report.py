@@ -130,7 +130,9 @@ class ChangeRecord(Record):
 
     file: str
     line: int
+    also: list[int] = Field(default=[], description="Further lines that it changes alike.")
     says: str = Field(description="What it does, as it goes on after the place's name.")
+    whole: bool = Field(default=True, description="False where it is known to leave a part of what costs the time.")
     edits: list[EditRecord]
 
 

@@ -211,7 +211,9 @@ def gained(finding: FindingRecord) -> str:
 def _won(finding: FindingRecord) -> str:
     """What could be won at most, and what repairs gave; empty where neither is known."""
     said = [] if finding.speedup_bound is None else [_bounded(finding.speedup_bound)]
-    return "; ".join(said + ([] if finding.typical_gain is None else [measured(finding.typical_gain)]))
+    won = "; ".join(said + ([] if finding.typical_gain is None else [measured(finding.typical_gain)]))
+    part = won and finding.change is not None and not finding.change.whole
+    return f"unknown, as the change is for a part; without all of it: {won}" if part else won
 
 
 def _with_calls(finding: FindingRecord) -> str:
@@ -281,8 +283,8 @@ def doing(finding: FindingRecord) -> tuple[list[str], list[str]]:
 
 
 def changed_at(change: ChangeRecord) -> str:
-    """`heat.c:12`, where a change begins."""
-    return place(PlaceRecord(file=change.file, line=change.line))
+    """`heat.c:12`, where a change begins, and the lines of what it changes alike."""
+    return ", ".join((place(PlaceRecord(file=change.file, line=change.line)), *map(str, change.also)))
 
 
 def replaced(lines: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.report import GainRecord
+from chathpc.report import ChangeRecord, GainRecord
 from chathpc.reports import wording
 from tests.reports.sample import sample
 
@@ -45,3 +45,11 @@ def test_a_bound_that_has_more_than_the_cost_says_so() -> None:
 def test_what_costs_no_time_costs_memory() -> None:
     leak = sample().findings[0].model_copy(update={"share": 0.0, "seconds": 0.0, "speedup_bound": None})
     assert wording.gained(leak) == wording.gain(leak) == "memory, not time"
+
+
+def test_the_gain_of_the_whole_is_not_said_of_a_change_of_a_part() -> None:
+    change = ChangeRecord(file="a.c", line=3, says="Compute pow(x, 2.0) as x * x", whole=False, edits=[])
+    gain = GainRecord(low=4.42, high=7.49, cases=6)
+    update = {"share": 0.9, "speedup_bound": None, "typical_gain": gain, "change": change}
+    told = wording.gained(sample().findings[0].model_copy(update=update))
+    assert told.startswith("unknown, as the change is for a part; without all of it: similar fixes gave 4.42x")

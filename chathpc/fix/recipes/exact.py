@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
 #: Findings that get a change, and bytes of source that are looked at: a report must not wait.
 _FINDINGS, _LARGEST = 3, 400_000
 _WHOLE = 10**7
+_CALL = re.compile(rb"([\w:]+)\(.*\)", re.DOTALL)
 
 
 def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, ChangeRecord]:
-    """The most promising change for each of the first findings, by its number, each once; none without source, or where no
-    recipe applies."""
+    """The most promising change for each of the first findings, by its number, each once, at all places that it is for; none without
+    source, or where no recipe applies."""
     asked = [
         (at, finding, finding.where.file)
         for at, finding in enumerate(diagnosis.findings[:_FINDINGS])
@@ -33,6 +35,7 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
         return {}
     # Long to load, which a profile without source need not wait for.
     from chathpc.fix.recipes.analysis.program import program
+    from chathpc.fix.recipes.proposer import compatible
     from chathpc.fix.recipes.recipe import edited
 
     programs = {file: program({file: text}) for file, text in texts.items() if text}
@@ -40,11 +43,10 @@ def exact_changes(profile: Profile, diagnosis: Diagnosis) -> Mapping[int, Change
     for at, finding, file in asked:
         if file not in programs:
             continue
-        change = next(_applying(programs[file], diagnosis, finding), None)
-        new = None if change is None else edited(programs[file], [change])
-        if change is not None and new:
-            edits = _edits(texts[file], new, file)
-            record = ChangeRecord(file=file, line=change.line, says=change.did, edits=edits)
+        changes = compatible(next(_applying(programs[file], diagnosis, finding), ()))
+        new = edited(programs[file], changes)
+        if changes and new:
+            record = _record(programs[file], file, changes, _edits(texts[file], new, file))
             if record not in found.values():
                 found[at] = record
     return found
@@ -57,8 +59,35 @@ def _text(profile: Profile, file: str) -> str:
     return text if len(text) <= _LARGEST else ""
 
 
-def _applying(known: Program, diagnosis: Diagnosis, finding: Finding) -> Iterator[Change]:
-    """Changes by recipes for the finding's cause, in the function that holds its place or at a function that this line calls."""
+def _record(known: Program, file: str, changes: Sequence[Change], edits: list[EditRecord]) -> ChangeRecord:
+    first, *more = changes
+    left = _left(known, file, changes)
+    also = sorted({each.line for each in more} - {first.line})
+    says = f"{first.did}; likewise {len(more)} more" if more else first.did
+    says += f"; other calls of {left} stay" if left else ""
+    return ChangeRecord(file=file, line=first.line, also=also, says=says, whole=not left, edits=edits)
+
+
+def _left(known: Program, file: str, changes: Sequence[Change]) -> str:
+    """The function of which a change takes the place of some calls and leaves others beside them; empty where there is none."""
+    source = known.sources[file]
+    edits = [edit for change in changes for edit in change.edits.get(file, ())]
+    for name in {found[1] for each in edits if (found := _CALL.fullmatch(source.text[each.start : each.end]))}:
+        for one in source.procedures:
+            calls = [
+                found.start()
+                for found in re.finditer(rb"(?<![\w:])%s\(" % name, source.text)
+                if one.node.start_byte <= found.start() < one.node.end_byte
+            ]
+            stay = [at for at in calls if not any(each.start <= at < each.end for each in edits)]
+            if 0 < len(stay) < len(calls):
+                return name.decode()
+    return ""
+
+
+def _applying(known: Program, diagnosis: Diagnosis, finding: Finding) -> Iterator[Sequence[Change]]:
+    """What each recipe for the finding's cause changes in the function that holds its place or at a function that this line calls, the
+    nearest first."""
     from chathpc.fix.project import Project, Run
     from chathpc.fix.recipes.analysis.expansion import changes
     from chathpc.fix.recipes.recipe import Context
@@ -71,7 +100,9 @@ def _applying(known: Program, diagnosis: Diagnosis, finding: Finding) -> Iterato
             continue
         fitting = answering(finding.cause, spot.source.language)
         for recipe in sorted(fitting, key=lambda one: -one.promise):
-            yield from sorted(changes(recipe, context, spot), key=lambda change: abs(change.line - spot.line))
+            found = sorted(changes(recipe, context, spot), key=lambda change: abs(change.line - spot.line))
+            if found:
+                yield found
 
 
 def _is_at(spot: Spot, finding: Finding, known: Program) -> bool:

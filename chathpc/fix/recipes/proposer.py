@@ -115,7 +115,7 @@ def _found_in(context: Context, problem: Problem, recipes: Sequence[Recipe]) -> 
 
 def _scored(context: Context, found: Sequence[Found], parent: str | None) -> Iterator[tuple[float, Candidate]]:
     for one in found:
-        kept = _compatible(one.changes)
+        kept = compatible(one.changes)
         candidate = _candidate(context.program, one, kept, parent)
         if candidate is not None:
             yield one.score, candidate
@@ -125,7 +125,7 @@ def _scored(context: Context, found: Sequence[Found], parent: str | None) -> Ite
                 yield one.score * 0.5, alone
 
 
-def _compatible(changes: Sequence[Change]) -> list[Change]:
+def compatible(changes: Sequence[Change]) -> list[Change]:
     """The changes that can be made at once, the first first."""
     kept: list[Change] = []
     taken: Taken = {}
