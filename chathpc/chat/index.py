@@ -56,7 +56,8 @@ class NameIndex:
 
     def find(self, text: str) -> list[str]:
         """The names that `text` stands for: itself with its outlined bodies and the stub by which it is called, else the same in another
-        case, else all with that short form, else the variants that a library has of it (`__sin_fma` of `sin`) with their stub.
+        case, else all with that short form, else the variants that a library has of it (`__sin_fma` of `sin`) with their stub, else MPI's
+        function (`allreduce`).
         """
         text = text.strip()
         if text in self._exact:
@@ -71,6 +72,8 @@ class NameIndex:
             (self._short, _bare(folded)),
             (self._public, folded),
             (self._short, of_mpi),
+            (self._short, f"mpi_{folded}"),
+            (self._short, f"pmpi_{folded}"),
         ):
             if key in table:
                 return list(table[key])

@@ -307,6 +307,40 @@ def test_a_strange_word_where_a_name_stands_is_a_function_that_there_is_not(ques
     assert "zork()" in str(match(question, session).arguments)
 
 
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [("who calls solve?", "solve"), ("why is solve slow?", "solve"), ("how long does update take?", "update"),
+     ("who calls solver?", "solver"), ("who calls fix?", "fix"),
+     ("what if fsync were free", "fsync"), ("how long does fsync take?", "fsync"), ("how long does cg take", "cg"),
+     ("which lines of advance are hot?", "advance")],
+)  # fmt: skip
+def test_a_common_word_where_a_name_stands_is_a_function_that_there_is_not(question: str, name: str) -> None:
+    about = Session(calls(("main", "work_item", "dot", "io_write")))
+    assert f"{name}()" in match(question, about).arguments.values()
+    assert f"no function or file '{name}()'" in (Conversation(about).ask(question).steps[0].error or "")
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who calls it?", "run time in us", "how long does the run take", "how long does communication take",
+     "work per rank", "how do I fix it", "is waiting slow", "memcpy share?"],
+)  # fmt: skip
+def test_a_common_word_where_no_name_stands_is_a_word(question: str) -> None:
+    assert "()" not in str(match(question, Session(calls(("main", "work_item", "dot", "io_write")))).arguments)
+
+
+def test_a_short_name_is_looked_for_among_the_calls_of_mpi() -> None:
+    about = Session(calls(("main", "PMPI_Allreduce", "PMPI_Barrier [libmpi.so.40]", "io_write")))
+    for question in ("how long does allreduce take?", "who calls allreduce"):
+        assert "PMPI_Allreduce" in match(question, about).arguments.values()
+    assert (
+        call(about, "what_if", {"place": "allreduce"}).text == call(about, "what_if", {"place": "MPI_Allreduce"}).text
+    )
+    assert match("is it the barrier", about).tool == "findings"
+    own = Session(calls(("main", "allreduce", "PMPI_Allreduce", "io_write")))  # the program's own comes first
+    assert match("how long does allreduce take?", own).arguments["place"] == "allreduce"
+
+
 def test_slips_of_words_are_no_strange_names(session: Session) -> None:
     assert not any(
         "()" in str(match(ask, session).arguments) for ask in ("wher is the bottelneck", "is the canteen open")

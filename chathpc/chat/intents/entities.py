@@ -18,6 +18,7 @@ from chathpc.chat.index import short_name
 from chathpc.chat.session import PATH_SEPARATOR, Session, Target
 from chathpc.chat.tools.locations import AGAINST
 from chathpc.chat.tools.what_if import NO_TIME
+from chathpc.profile.activity import activity_of_name
 
 _WORDS = Path(__file__).with_name("words.yaml")
 #: Longer questions are no questions; only their beginning is read.
@@ -54,7 +55,7 @@ _BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes"
 _SURELY_CODE = re.compile(
     r"[\w.~:]*(?:\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$)[\w.~:]*(?:\(\))?", re.IGNORECASE
 )
-_VERBS = ("calls", "invokes", "launches")
+_VERBS = frozenset({"calls", "invokes", "launches"})
 #: Slots behind which a word of English can also be a participle: a file that is read.
 _PASSIVE = frozenset({"is", "was"})
 _EDGES = "?!,;:'\"`"
@@ -70,6 +71,7 @@ class Words:
     nothing: re.Pattern[str]
     slots: frozenset[str]
     plain: frozenset[str]
+    small: frozenset[str]
     alike: Mapping[str, str]
     manner: Sequence[tuple[str, str, re.Pattern[str]]]  #: argument, its value, phrase
 
@@ -87,7 +89,7 @@ def words() -> Words:
     from chathpc.diagnosis.catalogue.fields import parse
 
     data: Any = parse(_WORDS.read_bytes(), _WORDS)
-    slots, plain = (frozenset(map(str, data[key])) for key in ("slots", "plain"))
+    slots, plain, small = (frozenset(map(str, data[key])) for key in ("slots", "plain", "small"))
     nothing = re.compile(r"\b(?:" + "|".join(data["nothing"]) + ")")
     alike = {word: meaning for meaning, each in data["alike"].items() for word in map(str, each)}
     number = rf"(\d{{1,3}}|{'|'.join(data['numbers'])})"
@@ -97,7 +99,9 @@ def words() -> Words:
         for value, phrases in values.items()
         for phrase in phrases
     ]
-    return Words(data["ordinals"], data["numbers"], data["factors"], nothing, slots, plain, alike, manner)
+    return Words(
+        data["ordinals"], data["numbers"], data["factors"], nothing, slots, plain | small, small, alike, manner
+    )
 
 
 @dataclass(slots=True)
@@ -119,7 +123,8 @@ class Named:
     scale: float | None = None
     limit: int | None = None
     manner: dict[str, str | int] = field(default_factory=dict)  #: arguments that say how, not what
-    participles: bool = False  #: whether words of English behind `is` were taken for words
+    otherwise: bool = False  #: whether a word was taken for what it rather is not: behind `is` no name, or a name
+    common: bool = False  #: whether the word that was taken for a name is one that questions are made of
     corrected: str = ""  #: what the question had instead of the name that was taken
 
     @property
@@ -141,7 +146,7 @@ def read(question: str, session: Session, plain: frozenset[str] = frozenset(), *
     Words that are `plain` are no slips of the pen for a name. With `participles` words of English are no names behind `is`.
     """
     known = replace(words(), slots=words().slots - _PASSIVE) if participles else words()
-    found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()), participles=participles)
+    found = Named(" ".join(question[:LONGEST_QUESTION].replace("’", "'").split()), otherwise=participles)
     if locations := [location[0].casefold() for location in _LOCATION.finditer(found.text)]:
         found.who = AGAINST.join(location.removeprefix("mpi ") for location in locations[:2])
         found.text = _LOCATION.sub("@rank", found.text)
@@ -283,7 +288,8 @@ def _name(bare: str, before: list[str], session: Session, known: Words, plain: f
     if exact:
         previous = before[-1].casefold().strip(_EDGES) if before else ""
         plain_here = folded in known.plain and (folded != "kernel" or session.has_kernels)
-        plain_here |= _is_of_system(exact, session)  # `schedule` is rather OpenMP's
+        # `schedule` is rather OpenMP's, `barrier` rather a word than MPI's
+        plain_here |= _is_of_system(exact, session) or short_name(exact[0]).casefold().endswith(f"mpi_{folded}")
         if code or not plain_here or previous in known.slots:
             short = exact[0] if len(exact) == 1 or bare in session.index.names else short_name(exact[0])
             # Variants of a library's function are found by its name alone.
@@ -308,6 +314,17 @@ def _slip_of(folded: str, session: Session, alike: float) -> str:
         if get_close_matches(folded, [short_name(near).casefold()], n=1, cutoff=alike):
             return near
     return ""
+
+
+def can_be_name(word: str, before: str) -> bool:
+    """Whether a word of English, behind another, is a function's as well: one of a library that means nothing else, or any that is called."""
+    known = words()
+    means = known.alike.get(word)
+    return (
+        word in known.plain
+        or (means is None and activity_of_name(word) is not None)
+        or (means != word and before in _VERBS)
+    )
 
 
 def _metric(bare: str, session: Session) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from chathpc.chat.intents.entities import Named, read, words
+from chathpc.chat.intents.entities import Named, can_be_name, read, words
 from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.quantities import named as metrics_named
 from chathpc.chat.quantities import spans
@@ -36,9 +36,13 @@ _SHORTEST_SLIP, _SAME = 8, 0.99
 #: How alike (0..1) a word and a slip of the pen for it are.
 _SLIP = 0.8
 #: Cosine (0..1) from which on a question that reads so only if a strange word is a name is one about it; by the labelled questions.
-_NAMES = 0.8
+_NAMES = 0.7
+#: By how much (0..1) the question must be more like one about a name where the word is one that questions are made of.
+_RATHER = 0.15
+#: Shorter words (in letters) may be units.
+_SHORTEST_NAME = 3
 #: What can be a word or a name.
-_LETTERS = re.compile(r"(?<![\w@./])[A-Za-z]\w{2,}(?![\w./(])")
+_LETTERS = re.compile(r"(?<![\w@./'])[A-Za-z]\w+(?![\w./(']|\s+[@=])")
 #: How alike (0..1) a word and another form of it are.
 _FORM = 0.7
 #: Cosine (0..1) below which a question that has a term asks something else than what the term means; by the labelled questions.
@@ -182,15 +186,17 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
     repeated = Intent("")
     for alike in _TERMS:  # words that are only near to a term are taken for it where nothing else is meant
         best, intent = 0.0, Intent("")
-        for text, bonus, lowest in _readings(question, session, last):
+        for text, bonus in _readings(question, session, last):
             named = read(text, session, _plain())
             for what, marked, term in (
                 *((one, one.text, "") for one in _with_metric(named, session)),  # what was measured comes first
                 *((named, *each) for each in _with_topic(named.text, session, alike)),
                 *_as_words(text, named, session),
+                *_as_names(named, session),
             ):
                 scores = _index().likeness(marked) * fitting(what, marked, last) * (_MEANT if term else 1.0)
-                least = max(LEAST if best else lowest, best - bonus + _EQUAL, _NAMES if what.participles else 0.0)
+                rather = _RATHER if what.common else _EQUAL
+                least = max(LEAST, best - bonus + rather, _NAMES if what.otherwise else 0.0)
                 at, sure = nearest(scores) if scores.max() >= least else (0, 0.0)
                 if scores[at] < least or sure < SURE or (term and _other(marked, float(scores[at]), examples()[at])):
                     continue
@@ -241,42 +247,48 @@ def _intent(example: Example, named: Named, term: str, last: Last | None, known:
     return Intent(tool, {**manner, **fixed, **_arguments(known[tool], named, term)}, note)
 
 
-def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float, float]]:
-    """The question as it stands, as it reads if a strange word is a name, and after the last answer, which is preferred by so much; with the
-    likeness below which it is not understood so.
-    """
+def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
+    """The question as it stands, and after the last answer, which is preferred by so much."""
     ordinal = _ORDINAL.search(question)
     row = _ORDINALS[ordinal[1].casefold()] if ordinal else 0
     if ordinal and last is not None and row < len(last.rows):  # of what was just listed
-        yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0, LEAST
+        yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0
         return
-    yield question, 0.0, LEAST
-    if (word := _strange(question, session)) is not None:
-        yield re.sub(rf"\b{re.escape(word)}\b", f"{word}()", question, count=1), 0.0, _NAMES
+    yield question, 0.0
     if last is None or not last.subject:
         return
     found = None
     for found in _PRONOUN.finditer(question):
         for subject in filter(None, (last.subject, last.inside)):
-            yield (
-                f"{question[: found.start()]}{subject}{question[found.end() :]}",
-                _GOES_ON if last.named else 0.0,
-                LEAST,
-            )
+            yield f"{question[: found.start()]}{subject}{question[found.end() :]}", _GOES_ON if last.named else 0.0
     short = found is None and len(question.split()) <= _ELLIPSIS and not _telling().isdisjoint(words_of(question))
     if short and "words" not in last.arguments and not read(question, session, _plain()).names_something:
-        yield f"{question.strip(' ?.!')} of {last.subject}", _GOES_ON, LEAST
-        yield f"{question.strip(' ?.!')} {last.subject}", _GOES_ON, LEAST
+        yield f"{question.strip(' ?.!')} of {last.subject}", _GOES_ON
+        yield f"{question.strip(' ?.!')} {last.subject}", _GOES_ON
 
 
-def _strange(question: str, session: Session) -> str | None:
-    """A word that nobody has said and that is no slip of one, nor of a name: it may stand for a function that the profile does not have."""
-    found = read(question, session, _plain())
-    if found.functions or found.file:
-        return None
+def _as_names(named: Named, session: Session) -> Iterator[tuple[Named, str, str]]:
+    """A question as it reads if a word is a name that the profile does not have: a word that nobody has said and that is no slip of one,
+    or where names stand one that functions are called by as well (`solve`, `fsync`).
+    """
+    if named.functions or named.file:
+        return
+    for found in _LETTERS.finditer(named.text):
+        word, before = found[0], "".join(named.text[: found.start()].split()[-1:])
+        if word in words().small:
+            continue
+        strange = _is_strange(word, session)
+        common = not strange or len(word) < _SHORTEST_NAME
+        if common and not (before in words().slots and (strange or can_be_name(word, before))):
+            continue
+        text = f"{named.text[: found.start()]}@function{named.text[found.end() :]}"
+        yield replace(named, text=text, functions=[f"{word}()"], common=common, otherwise=True), text, ""
+
+
+def _is_strange(word: str, session: Session) -> bool:
+    """Whether neither the examples nor the topics have a word like this one."""
     known = session.once("words", lambda: _plain() | {word for topic in topics(session) for word in words_of(topic)})
-    unknown = (word for word in _LETTERS.findall(question) if word.casefold() in words_of(found.text))
-    return next((word for word in unknown if not get_close_matches(word.casefold(), known, n=1, cutoff=_SLIP)), None)
+    return session.once(("strange", word), lambda: not get_close_matches(word, known, n=1, cutoff=_SLIP))
 
 
 def _with_topic(text: str, session: Session, alike: float) -> Iterator[tuple[str, str]]:
