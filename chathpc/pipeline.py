@@ -138,12 +138,15 @@ def prompt(
         return outgoing(profile, diagnosis, pruning, llm=llm, settings=settings)
 
 
-def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> Report:
-    """The report, in the catalogue's words, of a profile that is diagnosed already."""
+def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis, *, propose: Propose | None = None) -> Report:
+    """The report, in the catalogue's words, of a profile that is diagnosed already, with the changes that `propose` makes."""
     from chathpc.llm.settings import load_settings
 
     stages = _Stages(lambda stage: None)
-    return _reported(profile, facts, diagnosis, stages, llm="none", settings=load_settings(), tokens=TREE_TOKENS)
+    settings = load_settings()
+    return _reported(
+        profile, facts, diagnosis, stages, llm="none", settings=settings, tokens=TREE_TOKENS, propose=propose
+    )
 
 
 def _settings(

@@ -143,10 +143,11 @@ class Session:
     def report(self) -> Report:
         """The report of `chathpc explain --llm none`, of the same diagnosis."""
         from chathpc.diagnosis.catalogue import extended
+        from chathpc.fix.recipes.exact import exact_changes
         from chathpc.pipeline import report_of
 
         with extended(self.patterns):
-            return report_of(self.measured, self.facts, self.diagnosis)
+            return report_of(self.measured, self.facts, self.diagnosis, propose=exact_changes)
 
     @property
     def caveats(self) -> tuple[str, ...]:

@@ -76,9 +76,19 @@ def test_waiting_tells_of_mpi_apart(session: Session) -> None:
     profile = replace(session.measured, metrics={**session.measured.metrics, "cpu.time": seen})
     text = call(Session(profile), "activities", {"kind": "waiting"}).text
     assert "The run spends none of its 100 s waiting" in text
-    assert "MPI, which is 3.00 s of 100 s (3.00 %) in total" in text
+    assert "it spends 3.00 s of 100 s (3.00 %). How much of that is waiting is not known." in text
     assert "By call" not in text
     assert "MPI" not in call(example("omp"), "activities", {"kind": "waiting"}).text
+
+
+def test_how_much_of_the_time_in_mpi_is_waiting_is_told_as_the_diagnosis_knows_it() -> None:
+    result = call(example("mpi"), "activities", {"kind": "waiting"})
+    assert "none of its 12.1 s waiting outside MPI." in result.text
+    # By location, without the activities: what each rank computes less than the busiest one.
+    ranks = [float(row[1]) for row in call(example("mpi"), "locations").rows]  # type: ignore[arg-type]
+    waits = sum(max(ranks) - one for one in ranks)
+    assert f"Waiting for the busiest rank takes {waits:.2f} s of the 3.63 s of MPI time" in result.text
+    assert waits == pytest.approx(next(one.value for one in result.facts if one.subject.startswith("waiting for the")))
 
 
 @pytest.mark.parametrize("kind", ["waiting", "locks"])

@@ -78,6 +78,23 @@ def test_what_a_repair_would_gain_is_told_as_the_finding_has_it(question: str) -
     assert f"the run could be at most {bound:.2f}x as fast" in Conversation(about).ask(question).text
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["how much faster can it get?", "what's the most I can gain?", "what speedup can I expect?", "how much would I gain if the imbalance was gone?"],
+)  # fmt: skip
+def test_how_much_there_is_to_gain_is_told_by_finding(question: str) -> None:
+    about = profile_of("omp")
+    text = Conversation(about).ask(question).text
+    known = {
+        number: bound
+        for number, one in enumerate(about.diagnosis.findings, 1)
+        if (bound := one.speedup_bound) is not None
+    }
+    assert len(known) == 2
+    assert all(f"{number}. " in text and f"at most {bound:.2f}x overall" in text for number, bound in known.items())
+    assert text.endswith("The gains of 2 findings do not add up.")
+
+
 def test_texts_are_as_alike_as_the_groups_of_letters_that_they_share() -> None:
     index = Nearest(["who calls @function", "hottest lines"])
     assert index.likeness("who calls @function") == pytest.approx([1.0, 0.0])

@@ -16,6 +16,7 @@ from chathpc.chat.tools import call
 from chathpc.chat.tools.catalogue import glossary, topics
 from chathpc.diagnosis.catalogue import causes
 from chathpc.diagnosis.records import Examined, Skipped
+from chathpc.fix.recipes.exact import exact_changes
 from chathpc.profile import numbers
 from chathpc.profile.metric import NO_CORE
 from chathpc.profile.profile import COMMAND
@@ -112,6 +113,15 @@ def test_how_to_fix_a_finding_says_where_what_and_how_to_try_it() -> None:
     assert begins[:2] == ["Code", "Change"]
     assert begins[-2:] == ["To check", "Or let chathpc try"]
     assert "total += work_item(i);" in result.lines[0]
+
+
+def test_how_to_fix_a_finding_shows_the_change_that_explain_shows() -> None:
+    about = example("omp-triangle")
+    proposed = exact_changes(about.measured, about.diagnosis)[0]
+    lines = call(about, "findings", {"number": 1, "part": "fix"}).lines
+    assert lines[1].startswith(f"Change: {proposed.file.rsplit('/', 1)[-1]}:{proposed.line}: {proposed.says}")
+    old, new = (text.strip().splitlines()[-1].strip() for text in (proposed.edits[0].search, proposed.edits[0].replace))
+    assert [lines[2].split(), lines[3].split()] == [["-", *old.split()], ["+", *new.split()]]
 
 
 def test_how_sure_a_finding_is_comes_with_reasons_and_what_speaks_against_it() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -25,7 +25,7 @@ from chathpc.chat.tools.record import (
 from chathpc.diagnosis import draft
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import of_total, time_text
-from chathpc.diagnosis.fact import Form
+from chathpc.diagnosis.fact import Fact, Form
 from chathpc.diagnosis.fact import Kind as FactKind
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
@@ -90,6 +90,8 @@ _UNSEEN = frozenset({"waiting", "locks"})
 _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 
 
+#: What facts on how the time in MPI is spent are of.
+MPI_TIME = "MPI time"
 #: The start of MPI is told apart from this part of the time in MPI on.
 _MUCH = 0.1
 #: Calls that are told by name, if named ones have this part of the time at least.
@@ -180,14 +182,16 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
     told = FactList(source_of(session, metric, _HOW), metric, draft.total(facts))
-    text, in_mpi = _spends(facts, value, name), facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
+    text, in_mpi = _spends(facts, value, name), facts.spent(_A.MPI) if kind == "waiting" else 0.0
+    of_mpi = [one for one in session.diagnosis.evidence if one.whole is not None and one.whole.of == MPI_TIME]
     # So little that another clock saw says nothing about the waiting that it did not see.
     if kind in _UNSEEN and not session.measured.sees_waiting and value < common()["hardly_any"].value * total:
         text = f"How long it was {name} cannot be seen: {metric.id} does not count while a thread waits."
         text += f" {session.asker.see('missing', 'what would show it')}"
         text += f" In MPI it was for {of_total(facts, in_mpi)}." if in_mpi > 0 else ""
     elif in_mpi > 0:
-        text = f"{text} That excludes waiting in MPI, which is {of_total(facts, in_mpi)} in total."
+        text = f"{_spends(facts, value, 'waiting outside MPI')} {_in_mpi(facts, in_mpi, of_mpi)}"
+    beside: tuple[Fact, ...] = ()
     told.amount(f"time {name}", value, form=Form.ONE)
     setup = facts.spent(_A.MPI_SETUP) if kind == "mpi" else 0.0
     if setup > _MUCH * value:  # the diagnosis leaves it out
@@ -196,6 +200,7 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
             told.amount(what, part)
     if in_mpi > 0:
         told.amount("MPI", in_mpi)
+        beside = tuple(map(escaped, of_mpi))
     calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))
     if sum(part for _, part in calls) < _MOST * value:
         calls = []  # the names of few of them are known
@@ -219,10 +224,16 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
         text,
         columns if rows else (),
         tuple(rows),
-        told.all(),
+        (*told.all(), *beside),
         omitted=max(len(labels) - most, 0),
         complete=not rows,
     )
+
+
+def _in_mpi(facts: Facts, spent: float, evidence: Sequence[Fact]) -> str:
+    """The time in MPI, and what the diagnosis knows of it: how much waiting it is."""
+    known = " ".join(quote(one.statement) for one in evidence) or "How much of that is waiting is not known."
+    return f"In MPI, without starting and ending it, it spends {of_total(facts, spent)}. {known}"
 
 
 def _by_call(facts: Facts, weight: FloatArray) -> list[tuple[str, float]]:

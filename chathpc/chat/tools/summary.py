@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.catalogue import concerns, known, to_check
@@ -39,7 +40,10 @@ from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
+from chathpc.reports.wording import doing, gain
 
+#: Findings whose gain is told at once.
+_GAINS = 3
 #: How an answer begins that a problem was not found.
 ABSENT = "No finding of"
 
@@ -105,7 +109,8 @@ class FindingArguments(Arguments):
     words: str = Field(
         default="", max_length=300, description="A performance problem (false sharing): whether it was found."
     )
-    part: Literal["all", "fix", "confidence"] = Field(
+    # Models are told the gain with each finding.
+    part: Literal["all", "fix", "confidence"] | SkipJsonSchema[Literal["gain"]] = Field(
         default="all", description="Of one finding: what to change, or its confidence and what contradicts it."
     )
     limit: int = limit()
@@ -120,6 +125,8 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     if asked.number > len(found):
         there = f"There are {len(found)}." if found else headline
         raise UsageError(f"There is no finding {asked.number}.", hint=there)
+    if asked.part == "gain":
+        return _gains(session, asked.number)
     if found and (asked.number or asked.part != "all"):
         number = max(asked.number, 1)
         how = {"all": _in_full, "fix": fix, "confidence": confidence}[asked.part]
@@ -222,13 +229,25 @@ def fix(session: Session, number: int, one: Finding) -> Result:
     text += f" {won}" if won else ""
     excerpt = session.measured.read_source(where.file, where.line, 0) if where.file and where.line else None
     code = [f"Code: {prose(line.strip())}" for line in (excerpt.lines if excerpt else ())]
-    changes = [f"{'Change' if not at else 'or'}: {prose(text)}" for at, text in enumerate(one.advice)]
+    advice, diff = doing(session.report.findings[number - 1])
+    changes = [f"{'Change' if not at else 'or'}: {prose(text)}" for at, text in enumerate(advice)]
+    changes[1:1] = [f"    {line[:1]} {prose(line[1:])}" for line in diff]
     to_try = [f"To check: {prose(one.next_measurement)}"] if one.next_measurement else []
     shell = (
         "Or let chathpc try: chathpc fix FOLDER    (the source folder; changes are built, checked and timed in a copy)"
     )
     tried = [] if language_of(where.file or "") == Language.PYTHON else [shell]  # which it does not change
     return Result(text, lines=(*code, *changes, *to_try, *tried))
+
+
+def _gains(session: Session, number: int) -> Result:
+    """What repairs could win, of one finding or of the first ones of which it is known, as the report says it."""
+    found = list(enumerate(session.report.findings, 1))
+    known = [(at, one) for at, one in found if one.speedup_bound is not None or one.typical_gain is not None]
+    told = found[number - 1 : number] if number else (known or found)[:_GAINS]
+    said = [f"{at}. {quote(one.title)}: {prose(gain(one))}." for at, one in told]
+    said += [f"The gains of {len(told)} findings do not add up."] if len(told) > 1 else []
+    return Result(" ".join(said), facts=of_findings(session, [session.diagnosis.findings[at - 1] for at, _ in told]))
 
 
 def confidence(session: Session, number: int, one: Finding) -> Result:
