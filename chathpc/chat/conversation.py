@@ -33,6 +33,12 @@ _LONGEST_QUESTION = 4_000
 #: The id of the time in a sentence, and a question for the time of a CPU.
 _ID = re.compile(rf"(?<![\w.]){re.escape(TIME)}(?![\w-]|\.\w)")
 _CPU_TIME = re.compile(r"\bcpu[ -]?time\b", re.IGNORECASE)
+#: What says that a question is about the run that was loaded for comparison, or about both; and tools that tell of both anyway.
+_OTHER_RUN = re.compile(
+    r"\b(?:before|previously|both|baseline|which (?:one|run|profile|version)|of the two|(?:other|old|first|previous) (?:one|run|profile|version))\b",
+    re.IGNORECASE,
+)
+_OF_BOTH = frozenset({"compare", "scaling", "catalogue"})
 #: Errors that leave an answer without a model's words, but not without an answer.
 _MODEL_ERRORS = (ModelUnavailableError, BudgetSpentError)
 
@@ -144,6 +150,8 @@ class Conversation:
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
+        if beside := self._before(question, step, tell):
+            return self._answer(question, beside, note=note, lack=lack)
         note = " ".join(filter(None, (intent.note, self._clock(question), note)))
         if backend is None or not step.result.facts or step.result.complete:
             return self._answer(question, [step], note=note, lack=lack)
@@ -162,6 +170,20 @@ class Conversation:
         except _MODEL_ERRORS as error:
             return self._answer(question, [step], note=f"{note} {error}".strip(), lack=_lack(error))
         return self._answer(question, [step], found=found, note=note)
+
+    def _before(self, question: str, step: Step, tell: OnStep) -> Sequence[Step]:
+        """The same of the run that was loaded for comparison, and of this one, where a question is about that one or both; else nothing."""
+        others = self.session.others
+        if len(others) != 1 or step.tool in _OF_BOTH or step.result.error or not _OTHER_RUN.search(question):
+            return ()
+        found = call(self.session.before(next(iter(others))), step.tool, step.arguments)
+        text = f"Before: {found.error or found.text}"
+        facts = [
+            replace(one, id="F0", subject=f"{one.subject} before") for one in found.facts
+        ]  # ids are of this profile
+        earlier = Step(step.tool, step.arguments, replace(found, text=text, error="", hint="", facts=tuple(facts)))
+        tell(earlier)
+        return (earlier, replace(step, result=replace(step.result, text=f"After: {step.result.text}")))
 
     @property
     def last(self) -> Last | None:

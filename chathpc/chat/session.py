@@ -241,6 +241,10 @@ class Session:
             ("compared", name, metric), lambda: diff(self.others[name], self.measured, metric=metric or None)
         )
 
+    def before(self, name: str) -> Session:
+        """The profile `name` that was loaded for comparison, to ask about."""
+        return self.once(("before", name), lambda: Session(self.others[name], patterns=self.patterns, asker=self.asker))
+
     def once(self, key: object, make: Callable[[], Made]) -> Made:
         """What `make` returns, made at the first time that `key` is asked for."""
         if key not in self._made:

@@ -203,6 +203,43 @@ def test_two_runs_are_compared_function_by_function() -> None:
     assert "no other profile" in call(Session(calls()), "compare", {}).error
 
 
+def test_a_place_is_compared_alone() -> None:
+    session = Session(calls(), others={"old": calls(("main", "solve", "dot", "io_read"))})
+    # By profiles.calls: solve 20 without main's 1 and 1 of io_write, with all that it calls.
+    assert call(session, "compare", {"place": "solve"}).text.startswith("solve had 18.0 s before and 18.0 s after (")
+    assert "io_write had none before and 1.00 s after (+1.00 s)" in call(session, "compare", {"place": "io_write"}).text
+    assert (
+        "io_read had 1.00 s before and none after (−1.00 s, −100 %)"
+        in call(session, "compare", {"place": "io_read"}).text
+    )
+    ask = Conversation(session).ask
+    assert ask("how long did dot take before?").text.startswith("dot had 10.0 s before and 10.0 s after")
+    assert "no function or file 'forces" in ask("how much did forces change?").text
+
+
+def test_what_is_asked_of_both_runs_is_answered_of_both() -> None:
+    before, after = (
+        replace(ranks(np.array(each)), read_timeline=lambda: None) for each in ([1.0, 3.0], [2.0, 2.0, 2.0, 4.0])
+    )
+    session = Session(after, others={"old": before})
+    answer = Conversation(session).ask("which rank is the slowest, before and after?")
+    alone = [Conversation(Session(each)).ask("which rank is the slowest?").text for each in (before, after)]
+    assert answer.text == f"Before: {alone[0]} After: {alone[1]}"
+    assert len(Conversation(session).ask("which rank is the slowest?").steps) == 1
+    assert len(Conversation(Session(after)).ask("which rank is the slowest, before and after?").steps) == 1
+
+
+def test_two_runs_on_different_numbers_of_ranks_tell_their_efficiency() -> None:
+    two, four = (
+        replace(ranks(np.full(n, 2.0)), read_timeline=lambda: None, run={"seconds": str(wall)})
+        for n, wall in ((2, 4.0), (4, 2.5))
+    )
+    text = call(Session(four, others={"old": two}), "scaling").text
+    # 4 s on 2 ranks would be 2 s on 4.
+    assert "from 4.00 s to 2.50 s. For a problem of the same size, the parallel efficiency is 80.0 %." in text
+    assert "One run cannot" in call(Session(four, others={"old": four}), "scaling").text
+
+
 def test_a_query_finds_what_its_pattern_means(session: Session) -> None:
     result = call(session, "query", {"query": '[{"name": "solve"}, {"name": "d?t"}, {"name": "dot"}]'})
     assert sorted(str(row[0]) for row in result.rows) == ["dot", "dot", "solve"]

@@ -5,12 +5,15 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
+from chathpc.chat.index import short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result, limit, prose
-from chathpc.comparison.words import fate, stays
-from chathpc.diagnosis.fact import Kind, Part, Quantity
+from chathpc.comparison.words import fate, signed, signed_percent, stays
+from chathpc.diagnosis.fact import Kind, Part, Quantity, told
 from chathpc.errors import UsageError
+from chathpc.profile.run import run_facts
 from chathpc.prompts.untrusted import quote
 
 
@@ -21,12 +24,17 @@ class CompareArguments(Arguments):
         default="", max_length=500, description="Name of a profile that was loaded for comparison; empty: the only one."
     )
     metric: str = Field(default="", max_length=200, description="Id of a metric that both have; empty: the time.")
+    # Models read it in the table of all.
+    place: SkipJsonSchema[str] = Field(default="", max_length=2_000, description="Only this place; empty: the run.")
     limit: int = limit()
 
 
 def compare(session: Session, asked: CompareArguments) -> Result:
     """What changed from another loaded profile (before) to this one (after), beyond noise, and where."""
-    found = session.compared(_other(session, asked.other), asked.metric)
+    other = _other(session, asked.other)
+    if asked.place:
+        return _at(session, session.before(other), asked)
+    found = session.compared(other, asked.metric)
     unit = found.unit or "count"
     facts = FactList("chathpc diff: values of both profiles at matching contexts")
     if found.total is not None and found.metric is not None:
@@ -60,6 +68,42 @@ def compare(session: Session, asked: CompareArguments) -> Result:
         omitted=len(found.functions) - len(rows),
         lines=tuple(lines),
     )
+
+
+def _at(session: Session, earlier: Session, asked: CompareArguments) -> Result:
+    """How much a place has in both runs, with all that it calls."""
+    metric = session.metric(asked.metric)
+    values: list[float | None] = []
+    title = ""
+    for each in (earlier, session):
+        try:
+            target = each.find(asked.place)
+        except UsageError:
+            values.append(None)
+        else:
+            values.append(each.value_at(target, each.metric(metric.id))[1])
+            title = target.title
+    if not title:
+        raise session.no_place(asked.place)
+    before, after = (value or 0.0 for value in values)
+    unit, change = metric.unit.value, after - before
+    times = " and ".join(
+        f"{'none' if value is None else told(value, unit)} {when}"
+        for value, when in zip(values, ("before", "after"), strict=True)
+    )
+    rate = f", {signed_percent(change / before)}" if before else ""
+    text = f"{title} had {times} ({signed(change, unit)}{rate}), with all that it calls, by {metric.id}."
+    shapes = [run_facts(each.measured).shape or "one thread" for each in (earlier, session)]
+    text += f" The runs had {shapes[0]} before and {shapes[1]} after." if shapes[0] != shapes[1] else ""
+    rows = session.compared(_other(session, asked.other), asked.metric).functions
+    noise = change and any(not one.beyond_noise for one in rows if one.name in (title, short_name(title)))
+    text += " That is within noise." if noise else ""
+    facts = FactList("inclusive values of both profiles at the place")
+    facts.add(
+        Kind.COMPARISON, title, after, unit, whole=Quantity(before, unit, "before"), parts=(Part("a change of", change, unit),),
+        metric=metric.id,
+    )  # fmt: skip
+    return Result(text, facts=facts.all())
 
 
 def _other(session: Session, name: str) -> str:

@@ -126,6 +126,8 @@ def scaling(session: Session, asked: NoArguments) -> Result:
     run = run_facts(profile)
     known = [escaped(one) for one in session.diagnosis.evidence if one.kind == Kind.EFFICIENCY]
     unit = "ranks" if run.ranks > 1 else "threads"
+    if len(session.others) == 1 and (told := _between(session, run)):
+        return told
     text = f"One run cannot show how the program scales: that takes runs with at least two different numbers of {unit}."
     if known:
         text += f" What this run has: {' '.join(one.statement for one in known)}"
@@ -135,6 +137,32 @@ def scaling(session: Session, asked: NoArguments) -> Result:
     else:
         text += " This profile does not show its parallel efficiency either."
     return Result(text, facts=tuple(known), lines=tuple(_to_measure(session, run)))
+
+
+def _between(session: Session, run: RunFacts) -> Result | None:
+    """The parallel efficiency from the run that was loaded for comparison to this one; None where they had as many ranks and threads."""
+    before = run_facts(session.before(next(iter(session.others))).measured)
+    first, last = (max(each.ranks, 1) * max(each.threads, 1) for each in (before, run))
+    if first == last or not before.wall_seconds or not run.wall_seconds:
+        return None
+    speedup = before.wall_seconds / run.wall_seconds
+    facts = FactList("the wall-clock times of both runs")
+    times = f"{numbers.seconds(before.wall_seconds)} to {numbers.seconds(run.wall_seconds)}"
+    text = f"From {before.shape or 'one thread'} to {run.shape or 'one thread'} the time went from {times}."
+    kinds = (
+        ("of the same size, the parallel efficiency", speedup * first / last),
+        ("that grew with the run, it", speedup),
+    )
+    for what, efficiency in kinds:
+        text += f" For a problem {what} is {numbers.percent(efficiency)}."
+        facts.add(
+            Kind.VALUE,
+            f"parallel efficiency for a problem {what.partition(',')[0]}",
+            efficiency,
+            "ratio",
+            form=Form.ONE,
+        )
+    return Result(text, facts=facts.all(), lines=("More runs tell where it is lost:", "    chathpc scale FIRST SECOND"))
 
 
 def _to_measure(session: Session, run: RunFacts) -> list[str]:
