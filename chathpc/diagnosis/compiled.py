@@ -235,6 +235,11 @@ class Compiled:
         known = [unit for unit in self.build.units if unit.optimised is not None and unit.options != DEVICE_DEBUG]
         return {unit.file: unit for unit in sorted(known, key=lambda unit: bool(unit.optimised and not unit.file))}
 
+    @property
+    def optimised(self) -> bool:
+        """True if any file was compiled with optimisation."""
+        return any(unit.optimised for unit in self.units.values())
+
     def without_optimisation(self) -> tuple[BoolArray, tuple[CompiledUnit, ...]]:
         """Nodes that count for code compiled without optimisation, and what says so, the word about the hottest file first.
 

@@ -16,7 +16,7 @@ from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
 from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile.activity import OPENMP, Activity
-from chathpc.profile.classification import template_library
+from chathpc.profile.classification import is_one_liner, template_library
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.run import NO_COUNTERS
@@ -86,7 +86,8 @@ def options(facts: Facts) -> Lack | None:
     build, tree = facts.profile.build, facts.profile.tree
     if (build is not None and any(unit.optimised is not None for unit in build.units)) or _is_interpreted(facts):
         return None
-    if template_library(tree)[facts.time > 0].any():
+    shows = (tree.kind == NodeKind.INLINED) & template_library(tree) | tree.where_name(is_one_liner)
+    if shows[facts.time > 0].any():
         return None
     return Lack("compiler options unknown", "readelf --debug-dump=info --dwarf-depth=1 ./app > opts.txt")
 

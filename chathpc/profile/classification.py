@@ -40,6 +40,7 @@ from chathpc.profile.activity import (
     is_system_call,
     python_wait,
 )
+from chathpc.profile.names import scopes_of
 from chathpc.profile.source_text import is_of_system
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation, is_one_of
 
@@ -238,6 +239,18 @@ def is_of_standard_templates(name: str) -> bool:
     return name.startswith(_STANDARD_NAMES)
 
 
+def is_one_liner(name: str) -> bool:
+    """True for functions of the C++ standard library that any optimising compiler inlines: access to elements that lie in a row, steps of
+    iterators. Others stay functions at -O3, whatever they cost (vector's _M_realloc_insert, sort's __introsort_loop, map's operator[]).
+    """
+    if "std::" not in name and "__gnu_cxx::" not in name:
+        return False
+    *outer, own = scopes_of(name)
+    if not outer or not outer[0].endswith(("std", "__gnu_cxx")):
+        return False
+    return any(holder.match(outer[-1]) and member.match(own) for holder, member in _ONE_LINERS)
+
+
 def is_of_template_package(name: str) -> bool:
     """True for functions that a program compiles from the headers or sources of a library: of C++ by their namespace, of Rust's libraries by
     the crate of the function or of the type that a function is for.
@@ -245,6 +258,12 @@ def is_of_template_package(name: str) -> bool:
     return _PACKAGES.match(name) is not None
 
 
+#: Classes and namespaces of C++ (how the last scope ends that a function's name has), and functions of one expression in them.
+_ONE_LINERS = (
+    (re.compile(r"(vector|array|span|initializer_list|unique_ptr)<"), re.compile(r"(operator(\[\]|->|\*)|size|begin|end|data|get)(?!\w)")),
+    (re.compile(r"(?!\w*(regex|stream|directory))\w*iter(ator)?(<|$)"), re.compile(r"(operator(?![=\w])|base(?!\w))")),
+    (re.compile(r"(.* )?(std|__gnu_cxx)$"), re.compile(r"(abs|min|max|forward|addressof|__addressof)(?!\w)")),
+)  # fmt: skip
 #: Names that C reserves for its library (C17 7.1.3), procedures of Fortran's modules apart.
 _C_LIBRARY = re.compile(r"__(?!\w*_MOD_)\w+")
 #: Namespaces of libraries that are mostly templates, and what may stand before them in a name; crates that come with the compiler, and types

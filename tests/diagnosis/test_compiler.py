@@ -381,6 +381,7 @@ def test_the_profile_and_the_records_together_are_more_certain() -> None:
     )
     little = finding(explained(cold, units=(unit("cold.cpp", False),)), "unoptimised-build")
     assert len(little.evidence) == len(seen.evidence)
+    assert "unoptimised-build" not in names(explained(profile, units=(unit("app.cpp", True, "-O2"),)))
     other = finding(explained(profile, units=(unit("else.cpp", False),)), "unoptimised-build")
     assert other.confidence == seen.confidence
 

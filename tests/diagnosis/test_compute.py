@@ -294,6 +294,29 @@ def test_few_calls_of_accessors_show_nothing() -> None:
     assert causes(built(called=0.2, inlined_time=0.0)) == ["hot-compute"]  # 0.2 of 7.2 is 2.8 %
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "void std::vector<P, std::allocator<P> >::_M_realloc_insert<P>(__gnu_cxx::__normal_iterator<P*, std::vector<P> >, P&&)",
+        "std::__cxx11::basic_string<char>::_M_construct<char const*>(char const*, char const*)",
+        "void std::__introsort_loop<__gnu_cxx::__normal_iterator<int*, std::vector<int> >, long>(int*, int*, long)",
+        "std::mersenne_twister_engine<unsigned long>::_M_gen_rand()",
+        "std::map<int, int>::operator[](int const&)",
+    ],
+)
+def test_functions_that_gcc_leaves_functions_at_o3_show_nothing(name: str) -> None:
+    # nm -C of programs of g++ 12 -O2 and -O3 lists each of them.
+    large = call(name, line(f"{HEADER}:1046", time=3.0), at=f"{HEADER}:1043", module=APP)
+    tree = main(function("solve", loop("app.cpp:10", line("app.cpp:11", large, time=7.0)), at="app.cpp:9"))
+    assert "unoptimised-build" not in causes(build(tree))
+
+
+def test_lines_of_a_header_in_a_function_of_the_program_were_inlined() -> None:
+    access = call("std::vector<int>::operator[](unsigned long)", line(f"{HEADER}:1046", time=2.0), module=APP)
+    own = function("solve", line("app.cpp:11", access, time=7.0), line(f"{HEADER}:916", time=1.0), at="app.cpp:9")
+    assert "unoptimised-build" not in causes(build(main(own)))
+
+
 def test_templates_alone_without_a_caller_have_no_place() -> None:
     access = call("std::less<int>::operator()(int, int)", time=3.0, at=f"{HEADER}:3", module=APP)
     assert causes(build(entry("<program root>", access))) == []

@@ -23,7 +23,7 @@ from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import template_library
+from chathpc.profile.classification import in_standard_headers, is_of_standard_templates, is_one_liner
 from chathpc.profile.compiler import CompilerRecord, Obstacle
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.names import shorten
@@ -264,9 +264,11 @@ def _line_count(facts: Facts, name: int) -> int:
 def unoptimised(facts: Facts) -> Iterable[Draft]:
     """Code compiled without optimisation: by the calls of small functions in the profile, by what compilers say, or by both.
 
-    From records that are not there nothing follows.
+    From records that are not there nothing follows; those of an optimised build outweigh what calls suggest.
     """
     seen, told = _by_small_calls(facts), _by_records(facts)
+    if told is None and facts.compiled is not None and facts.compiled.optimised:
+        return
     if seen is not None and told is not None:
         yield replace(seen, evidence=(*seen.evidence, *told.evidence), signs=seen.signs + 1)
     elif (either := seen or told) is not None:
@@ -274,18 +276,20 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
 
 
 def _by_small_calls(facts: Facts) -> Draft | None:
-    """That C++ code, in which nothing at all was inlined although it calls the small functions of the standard library, is not optimised."""
+    """That C++ code, in which nothing at all was inlined although it calls one-liners of the standard library, is not optimised."""
     entry = cause("unoptimised-build")
     tree = facts.profile.tree
     if facts.total == 0:
         return None
-    from_header = template_library(tree)
-    own = facts.activities.kind == Activity.COMPUTE
-    inlined = float(
-        facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum()
-    )
-    owner_called = np.where(tree.function >= 0, tree.kind[np.maximum(tree.function, 0)] == NodeKind.FUNCTION, False)
-    called = own & owner_called & from_header[np.maximum(tree.function, 0)]
+    frame = np.maximum(tree.function, 0)
+    small = tree.where_name(is_one_liner)[frame]
+    own = (facts.activities.kind == Activity.COMPUTE) & (tree.function >= 0)
+    called = own & small & (tree.kind[frame] == NodeKind.FUNCTION)
+    # Lines of a header in a function that is none of the library's were inlined, where the profiler has no frames for that.
+    lines = own & ~tree.where_name(is_of_standard_templates)[frame] & (tree.kind == NodeKind.LINE)
+    lines &= tree.where_file(in_standard_headers) & ~tree.where_file(in_standard_headers)[frame]
+    within = tree.outermost(np.flatnonzero(lines | (tree.kind == NodeKind.INLINED) & own).astype(np.int32))
+    inlined = float(facts.inclusive[within].sum())
     cost_called = float(facts.time[called].sum())
     share = cost_called / facts.total
     if (
@@ -303,8 +307,9 @@ def _by_small_calls(facts: Facts) -> Draft | None:
         return None
     place = hot.place
     few = time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY)
-    # Samples of Nsight Systems never tell what is inlined.
-    known = () if facts.profile.format.startswith("Nsight Systems") else (few,)
+    # Only debug information tells what is inlined; samples of Nsight Systems never do.
+    told = (called & (facts.time > 0) & (tree.file >= 0)).any() and not facts.profile.format.startswith("Nsight")
+    known = (few,) if told else ()
     return Draft(
         cause=entry.id,
         where=place,
@@ -316,7 +321,7 @@ def _by_small_calls(facts: Facts) -> Draft | None:
                 facts,
                 cost_called,
                 "small functions of the C++ standard library",
-                "exclusive time of called functions whose source is a standard header",
+                "exclusive time of called functions that optimising compilers inline",
                 form=Form.MANY,
                 parts=[Part(shorten(label_names[name], 40)) for name in names[:3].tolist()],
             ),
@@ -394,7 +399,7 @@ REMARKED = (not_vectorised, not_inlined)
 
 def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
     """With an unoptimised build, where functions of one line that any compiler inlines are called instead."""
-    if not hot.any_source:
+    if not hot.any_source or (hot.facts.compiled is not None and hot.facts.compiled.optimised):
         return drafts
     facts, tree = hot.facts, hot.facts.profile.tree
     entry = cause("unoptimised-build")
