@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +35,7 @@ class Stacks(TreeBuilder):
 
     def __init__(self, most: int = MOST_CONTEXTS) -> None:
         super().__init__(most)
-        #: The frames by number, when `functions` was last asked.
+        #: The frames by number, when they were last asked for.
         self._listed: list[Frame] = []
         self._instead: dict[int, int | None] = {}
         self.nodes = np.empty(0, dtype=np.int32)  #: the tree's node of each context, once `finish` made the tree
@@ -75,17 +75,29 @@ class Stacks(TreeBuilder):
         self._instead = {}
         return np.asarray(new, dtype=np.int32)
 
-    def functions(self, contexts: Iterable[int]) -> list[tuple[str, str]]:
-        """Name and load module of the innermost function of each context, as they are known so far; empty where not."""
+    @property
+    def _frames_by_number(self) -> list[Frame]:
         if len(self._listed) != len(self._frames):
             self._listed = list(self._frames)
-        frames, found = self._listed, []
+        return self._listed
+
+    def functions(self, contexts: Iterable[int]) -> list[tuple[str, str]]:
+        """Name and load module of the innermost function of each context, as they are known so far; empty where not."""
+        frames, found = self._frames_by_number, []
         for context in contexts:
             while not frames[self._frame[context]][1] and self._parent[context] >= 0:
                 context = self._parent[context]
             _, name, _, _, module, *_ = frames[self._frame[context]]
             found.append((name, module))
         return found
+
+    def around(self, context: int) -> Iterator[tuple[str, str]]:
+        """Name and load module of the frames of a context, the innermost first, as they are known so far; placeholders apart."""
+        while context >= 0:
+            kind, name, _, _, module, *_ = self._frames_by_number[self._frame[context]]
+            if name and kind != NodeKind.PLACEHOLDER:
+                yield name, module
+            context = self._parent[context]
 
     def has_name(self, name: str) -> bool:
         """True if a frame has that name."""

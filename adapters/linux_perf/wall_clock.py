@@ -20,7 +20,7 @@ import numpy as np
 from chathpc.adapters.linux_perf.events import event_of
 from chathpc.adapters.linux_perf.frames import EXIT, SWITCH
 from chathpc.adapters.stacks import Stacks
-from chathpc.profile.activity import BLOCKED, KERNEL, MAY_BLOCK, Activity, activity_of
+from chathpc.profile.activity import BLOCKED, KERNEL, MAY_BLOCK, OPENMP, Activity, activity_of, activity_of_module
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT, Clock, Metric, Unit
 from chathpc.profile.timeline import WITHOUT_CORE, Lane, Timeline
 from chathpc.profile.tree import NodeKind
@@ -346,5 +346,14 @@ class WallClock:
             for node, seconds in thread.spent.items():
                 yield key, node, seconds
             for (node, process), seconds in thread.unclear.items():
-                # Where other stacks have a beginning, the callers of one that has none, and so the reason to wait, are not known.
-                yield key, self._behind(process, BLOCKED) if self.whole else node, seconds
+                yield key, self._behind(process, BLOCKED) if self.whole and not self._tells(node) else node, seconds
+
+    def _tells(self, node: int) -> bool:
+        """True for a stack that tells why its thread waits although it has no beginning, which others have: if it holds a function of the
+        program, or ends in OpenMP's runtime, whose threads wait for nothing but each other. Of a library's call without a caller
+        nobody knows whose it is.
+        """
+        frames = [(name, module) for name, module in self.stacks.around(node) if module and not module.startswith("[")]
+        if any(activity_of_module(module) is None for _, module in frames):
+            return True
+        return bool(frames) and activity_of(*frames[0]) in OPENMP
