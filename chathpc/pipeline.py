@@ -24,8 +24,6 @@ from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.diagnosis.verdict import is_about_devices
 from chathpc.errors import UsageError
 from chathpc.profile.activity import is_interface
-
-
 from chathpc.profile.languages import language_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import run_facts

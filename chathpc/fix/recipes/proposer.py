@@ -212,7 +212,7 @@ def _together(
 ) -> Candidate | None:
     """The best changes of different recipes at once; once any of them passed by itself, without those that were refused."""
     verdicts = {attempt.candidate.id: attempt.verdict for attempt in history}
-    alone = [_candidate(program, one, _compatible(one.changes), parent) for one in found]
+    alone = [_candidate(program, one, compatible(one.changes), parent) for one in found]
     fates = [None if each is None else verdicts.get(each.id) for each in alone]
     if Verdict.ACCEPTED in fates:
         found = [one for one, fate in zip(found, fates, strict=True) if fate in (None, Verdict.ACCEPTED)]
