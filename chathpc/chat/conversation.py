@@ -32,6 +32,8 @@ BUDGET = 200_000
 _LONGEST_QUESTION = 4_000
 #: The id of the time in a sentence, and a question for the time of a CPU.
 _ID = re.compile(rf"(?<![\w.]){re.escape(TIME)}(?![\w-]|\.\w)")
+#: That a short name is that of several functions, which is said once.
+_SEVERAL = re.compile(r" \(and \d+ of the same short name\)")
 _CPU_TIME = re.compile(r"\bcpu[ -]?time\b", re.IGNORECASE)
 #: What says that a question is about the run that was loaded for comparison, or about both; and tools that tell of both anyway.
 _OTHER_RUN = re.compile(
@@ -114,6 +116,8 @@ class Conversation:
 
     def _worded(self, result: Result) -> Result:
         """What a tool said with the name that people give the time; a model is given ids, which tools take."""
+        if several := _SEVERAL.search(result.text):
+            result = replace(result, text=result.text[: several.end()] + _SEVERAL.sub("", result.text[several.end() :]))
         time = self.session.measured.metrics.get(TIME)
         if time is None or time.title == TIME:
             return result

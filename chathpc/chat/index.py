@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from chathpc.diagnosis.facts import readable_function
-from chathpc.profile.activity import public_name
+from chathpc.profile.activity import Activity, activity_of_module, public_name
 
 #: Names that difflib compares with: the ones with most time; comparing with all of a large program would take seconds.
 _COMPARED = 2_000
@@ -19,6 +19,8 @@ _SIMILAR = 0.6
 _NESTING = 6
 _BRACKETS = re.compile(r"<[^<>()]*>|\([^<>()]*\)|\[[^\[\]]*\]")
 _LONGEST = 2_000
+#: What HPCToolkit calls the functions that it puts around those of the C library.
+_STUB = re.compile(r"^hpcrun_(\w+?)(_intercept)?$")
 
 
 def short_name(name: str) -> str:
@@ -39,6 +41,16 @@ def short_name(name: str) -> str:
     return text or name
 
 
+def of_profiler(name: str) -> bool:
+    """Whether a function is in a library of the profiler."""
+    return activity_of_module(name.rpartition("[")[2]) == Activity.PROFILER
+
+
+def called(name: str) -> str:
+    """The name by which a program calls a function of a library, or the profiler's stub for it: `hpcrun_malloc_intercept` → `malloc`."""
+    return _STUB.sub(r"\1", public_name(name))
+
+
 class NameIndex:
     """Names, the one with most time first, found by their whole text, in any case, by their short form, or by a part of it."""
 
@@ -49,7 +61,7 @@ class NameIndex:
         for name in self.names:
             self._folded[name.casefold()].append(name)
             self._short[short_name(name).casefold()].append(name)
-            self._public[public_name(name).casefold()].append(name)
+            self._public[called(name).casefold()].append(name)
             if (readable := readable_function(name)) != name:
                 self._clones[readable].append(name)
         self._text = "\n".join(self._folded)
@@ -66,6 +78,9 @@ class NameIndex:
         of_mpi = f"p{folded}" if folded.startswith("mpi_") else folded.removeprefix("p")  # its profiling interface
         if not of_mpi.startswith(("mpi_", "pmpi_")):
             of_mpi = folded
+        public = self._public.get(folded, [])
+        if any(map(of_profiler, public)):  # its stubs stand before the library's function
+            return list(public)
         for table, key in (
             (self._folded, folded),
             (self._short, folded),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from chathpc.chat.asker import PROGRAM, Asker
-from chathpc.chat.index import NameIndex, short_name
+from chathpc.chat.index import NameIndex, called, of_profiler, short_name
 from chathpc.chat.ratios import Ratio, ratios
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric, Unit
@@ -435,5 +435,7 @@ def split_place(text: str) -> tuple[str, int]:
 
 
 def _title(names: Sequence[str]) -> str:
+    if len(names) > 1 and any(map(of_profiler, names)):
+        return quote(called(names[0]))
     title = quote(names[0] if len(names[0]) <= _READABLE else short_name(names[0]))
     return title if len(names) == 1 else f"{title} (and {len(names) - 1} of the same short name)"

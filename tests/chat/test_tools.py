@@ -22,7 +22,7 @@ from chathpc.profile.remark import Device
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.values import MemoryValues
 from chathpc.reading.retelling import retold
-from tests.chat.profiles import HOSTILE, calls, hostile, ranks
+from tests.chat.profiles import HOSTILE, calls, hostile, ints, ranks
 from tests.chat.questions import session as example
 from tests.profile.build import build, kernel
 from tests.profile.build import call as function
@@ -87,6 +87,18 @@ def test_callers_and_callees_have_the_inclusive_time_of_the_call(session: Sessio
     callees = table(call(session, "callees", {"name": "main"}))
     assert {name: row[0] for name, row in callees.items()} == pytest.approx({"solve": 18.0, "io_write": 1.0})
     assert call(session, "callers", {"name": "main"}).rows[0][0] == "(entry point)"
+
+
+def test_a_name_means_the_function_of_the_library_with_the_stubs_of_the_profiler() -> None:
+    # Below solve the stub, with 10 s, calls the library's function, with 2 s; main calls that itself, for 1 s.
+    plain = calls(("main", "solve", "write [libhpcrun_preload_libc_io.so]", "__GI___libc_write [libc.so.6]"))
+    asked = Session(replace(plain, tree=replace(plain.tree, name=ints(0, 1, -1, 2, 3, 3))))
+    assert call(asked, "what_if", {"place": "write"}).facts[0].value == pytest.approx(11.0)
+    rows = table(call(asked, "callers", {"name": "write"}))
+    assert {name: row[0] for name, row in rows.items()} == pytest.approx({"solve": 10.0, "main": 1.0})
+    assert "write has 11.0 s" in call(asked, "why", {"place": "write"}).text
+    stub = call(asked, "what_if", {"place": "write [libhpcrun_preload_libc_io.so]"})  # told in full it is what it says
+    assert stub.facts[0].value == pytest.approx(10.0)
 
 
 def test_source_lines_carry_their_time(session: Session) -> None:

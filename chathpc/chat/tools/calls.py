@@ -34,6 +34,9 @@ def callers(session: Session, asked: CallArguments) -> Result:
     tree = session.measured.tree
     labels, texts = tree.function_labels
     heads = np.unique(tree.function[target.nodes]).astype(np.int32)
+    callers_label = np.where(tree.parent[heads] >= 0, labels[np.maximum(tree.parent[heads], 0)], -1)
+    # What a stub calls in its place was called where the stub was.
+    heads = heads[(callers_label == labels[heads]) | ~np.isin(callers_label, labels[heads])]
     above = tree.parent[heads]
     group = np.where(above >= 0, labels[np.maximum(above, 0)], len(texts)).astype(np.int32)
     outer = outermost_spans(heads, tree.end[heads], group)

@@ -46,7 +46,7 @@ def why(session: Session, asked: WhyArguments) -> Result:
     text = [f"Finding {number} ({quote(one.title)}): {prose(one.summary)}" for number, one in found]
     text += [time, detail.text.removeprefix(f"{time} ")]  # where there are no lines it begins with the time, too
     text += _called(session, asked.place)
-    text += [] if found else [f"No finding is in {short_name(target.title)}."]
+    text += [] if found else [_none_in(session, target.title, asked.place)]
     return replace(
         detail,
         text=" ".join(text) + of_what(session),
@@ -56,5 +56,22 @@ def why(session: Session, asked: WhyArguments) -> Result:
 
 def _called(session: Session, place: str) -> list[str]:
     """Who calls a place, those that it has most time below first."""
-    rows = [row for row in callers(session, CallArguments(name=place, limit=_TOLD)).rows if row[0] != ENTRY]
-    return [f"Called by {', '.join(short_name(str(row[0])) for row in rows)}."] if rows else []
+    names = [short_name(name) for name in _callers(session, place)]
+    return [f"Called by {', '.join(names)}."] if names else []
+
+
+def _callers(session: Session, place: str) -> list[str]:
+    rows = callers(session, CallArguments(name=place, limit=_TOLD)).rows
+    return [str(row[0]) for row in rows if row[0] != ENTRY]
+
+
+def _none_in(session: Session, title: str, place: str) -> str:
+    """That no finding is in a place, and which are in its callers."""
+    above = _callers(session, place)
+    of_callers = [
+        f"finding {number} in {short_name(one.where.function)} ({quote(one.title)})"
+        for number, one in enumerate(session.diagnosis.findings, 1)
+        if one.where.function in above
+    ]
+    calling = f"; of what calls it: {', '.join(of_callers[:_TOLD])}" if of_callers else ""
+    return f"No finding is in {short_name(title)}{calling}."
