@@ -101,6 +101,14 @@ def test_a_name_means_the_function_of_the_library_with_the_stubs_of_the_profiler
     assert stub.facts[0].value == pytest.approx(10.0)
 
 
+def test_what_only_the_profilers_stubs_count_is_told_of_who_calls_them() -> None:
+    # All 4,096 bytes are written in the stub that main calls.
+    plain = calls(("main", "solve", "dot", "hpcrun_write [libhpcrun.so]"))
+    tree = replace(plain.tree, module=ints(0, 0, 0, 0, 0, 1), modules=("/bin/heat", "/opt/lib/libhpcrun.so"))
+    result = call(Session(replace(plain, tree=tree)), "top", {"metric": "io.write.bytes"})
+    assert table(result) == {"main": ("", 4096.0, 1.0)}
+
+
 def test_source_lines_carry_their_time(session: Session) -> None:
     result = call(session, "source", {"place": "solve", "context": 1})
     assert table(result) == {

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from chathpc.chat.index import short_name
+from chathpc.chat.index import of_profiler, short_name
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import (
     METRIC,
@@ -53,6 +53,8 @@ def top(session: Session, asked: TopArguments) -> Result:
     metric = session.metric(name)
     table = session.rows(asked.by, metric)
     total = session.total(metric)
+    if asked.by in ("function", "line") and not asked.file and _in_stubs(session, metric):
+        return _of_program(session, asked, metric)
     order = np.arange(len(table)) if asked.order == "itself" else np.argsort(-table.inclusive, kind="stable")
     tree = session.measured.tree
     if asked.file:
@@ -100,6 +102,36 @@ def top(session: Session, asked: TopArguments) -> Result:
         others = (Column("launches", "count"), Column("on average", unit))
     columns = (Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), *others)
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))
+
+
+def _in_stubs(session: Session, metric: Metric) -> bool:
+    """Whether all of a metric stands in functions of the profiler, which count what the program calls them for."""
+    table = session.rows("function", metric)
+    holders = [name for name, own in zip(table.name, table.exclusive.tolist(), strict=True) if own > 0]
+    return bool(holders) and all(map(of_profiler, holders))
+
+
+def _of_program(session: Session, asked: TopArguments, metric: Metric) -> Result:
+    """The program's functions or lines with most of a metric, with what libraries do for them."""
+    tree, told = session.measured.tree, session.facts
+    weight = session.measured.exclusive(metric.id).dense(len(tree))
+    if asked.by == "line":
+        nodes, sums = told.by_line(weight)
+        names = [(tree.function_name(node), tree.place(node)) for node in nodes[: asked.limit].tolist()]
+    else:
+        labels, sums = told.by_function(weight)
+        names = [(told.label_names[label], "") for label in labels[: asked.limit].tolist()]
+    facts = facts_on(session, metric, f"added up by {asked.by} of the program, with what libraries do for it")
+    total = session.total(metric)
+    rows = [
+        (quote(name), quote(place), value, share_of(value, total))
+        for (name, place), value in zip(names, sums.tolist(), strict=False)
+    ]
+    for name, place, value, _ in rows:
+        facts.amount(f"{name} at {place}" if place else name, value, where=Place(function=name))
+    text = f"The {asked.by}s of the program with most {metric.id}, with what libraries do for them: {len(rows)} of {len(sums)}."
+    columns = (Column(asked.by), Column("place"), Column("value", metric.unit.value), Column("share", SHARE))
+    return Result(text, columns, tuple(rows), facts.all(), omitted=len(sums) - len(rows))
 
 
 def _launches(session: Session, metric: Metric) -> dict[str, float]:
