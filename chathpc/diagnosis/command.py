@@ -59,11 +59,13 @@ _OF_PROCESSOR = ("perf stat -e ", "valgrind --tool=callgrind ", COUNT_CALLS)
 _SAMPLED, _MEASURED = re.compile(r"hpcrun -e REALTIME(@\d+)? -t (?=\S)"), "chathpc measure -- "
 #: Commands that need hardware counters, and what is said of them where the machine has none.
 _COUNTED = re.compile(
-    r"\bperf c2c|\bperf (stat|record) .*-e \S*(cycles|instructions|branches|cache|-loads?\b|-misses)|hpcrun .*-e (cycles|PAPI_)|likwid-perfctr"
+    r"\bperf c2c|\bperf (stat|record) .*-e \S*(cycles|instructions|branches|cache|-loads?\b|-misses)|hpcrun .*-e (cycles|PAPI_)|likwid-(perfctr|mpirun)"
 )
 _ALL_CORES = "-C 0-7"  #: of likwid, where neither the cores nor the threads are known
+#: How likwid measures one process on cores that are told, and the ranks of a program, which it starts and pins itself.
+_OF_PROCESS, _OF_RANKS = f"likwid-perfctr {_ALL_CORES}", "likwid-mpirun"
 _ELSEWHERE = "Needs a machine with hardware counters, this one has none."
-_LAUNCH = re.compile(r"\b(mpirun -np? \d+) ")
+_LAUNCH = re.compile(r"(?<!-)\b(mpirun -np? \d+) ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ class Program:
         given = [shlex.quote(each) for each in self.environment if each.partition("=")[0] not in names]
         assigned = " ".join(filter(None, (*given, wanted.strip())))
         launcher = _quoted(self.launcher) or (str(_LAUNCH.findall(command)[0]) if launched else "")
+        launcher = "" if tool == _OF_RANKS else launcher
         runs = _APP.search(command) is not None and tool not in _STATIC
         app = _quoted(tuple(words) if runs else self.words[:1])
         front = ""
@@ -148,6 +151,8 @@ def filled(profile: Profile, text: str, function: str = "") -> str:
             " (",
             f"{words.removesuffix(')')} The number of threads is set at {program.chosen}: change it there.)".lstrip(),
         )
+    if program.launcher and profile.counts.ranks > 1:
+        commands = commands.replace(_OF_PROCESS, f"{_OF_RANKS} -np {profile.counts.ranks}")
     numbered = profile.where.thread.max(initial=-1) >= 0
     if cores := processors(profile) or (profile.counts.threads if numbered else 0):
         commands = commands.replace(_ALL_CORES, f"-C 0-{cores - 1}" if cores > 1 else "-C 0")

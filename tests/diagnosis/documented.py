@@ -57,6 +57,7 @@ TOOLS = {
     "rocprof-compute profile": Tool("ROCm Compute Profiler documentation, Profile mode", "-n -k", ""),
     "vtune": Tool("Intel VTune Profiler User Guide 2024, vtune Command Options", "-collect -knob", ""),
     "likwid-perfctr": Tool("likwid-perfctr(1), LIKWID 5", "-C -g", ""),
+    "likwid-mpirun": Tool("LIKWID wiki, Likwid-Mpirun", "-np -g", ""),
     "scalasca": Tool("Scalasca 2.6 User Guide, 3", "", "-analyze -t"),
     "scan": Tool("Scalasca 2.6 User Guide, 3", "", "-t"),
     "scorep": Tool("Score-P User Manual 8, 3.1", "", ""),

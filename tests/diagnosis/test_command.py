@@ -292,6 +292,11 @@ def test_cores_of_a_command_are_as_many_as_threads_where_the_machine_is_not_know
     assert filled(replace(run_as("./heat"), where=ranks(1, 4)), command) == "likwid-perfctr -C 0-3 -g MEM ./heat"
 
 
+def test_ranks_are_started_and_pinned_by_likwid_itself() -> None:
+    launched = replace(run_as("mpirun -n 3 ./heat 8"), where=ranks(3, 1))
+    assert filled(launched, "likwid-perfctr -C 0-7 -g MEM ./app") == "likwid-mpirun -np 3 -g MEM ./heat 8"
+
+
 def test_who_has_hpctoolkit_is_told_its_command() -> None:
     told = filled(run_as("./heat", format="HPCToolkit v4.0"), "hpcrun -e REALTIME -t ./app")
     assert told == "hpcrun -e REALTIME -t ./heat"
