@@ -218,9 +218,11 @@ def test_a_program_that_is_not_known_gets_no_command_to_measure_it() -> None:
     unknown = call(Session(calls()), "scaling")  # two ranks, by a reader that tells no command
     assert unknown.lines[0].startswith("Measure the same problem on 2 and on 4 ranks as this run was measured")
     assert not any("srun" in line for line in unknown.lines)
-    named = call(example("mpi"), "scaling").lines  # an HPCToolkit database does not tell how the ranks were started
-    assert named[0].startswith("Measure the same problem on 4 and on 8 ranks, started as this run was")
-    assert named[1] == "    hpcrun -e REALTIME -t ./mpi_imb"
+    named = call(
+        example("mpi"), "scaling"
+    ).lines  # an HPCToolkit database tells no arguments; ranks are started as all commands start them
+    assert named[0].startswith("Measure the same problem on 4 and on 8 ranks, with the program's own arguments")
+    assert named[1:3] == tuple(f"    mpirun -n {ranks} hpcrun -e REALTIME -t ./mpi_imb" for ranks in (4, 8))
 
 
 @pytest.mark.parametrize(

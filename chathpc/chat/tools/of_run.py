@@ -67,7 +67,7 @@ def _time(session: Session, run: RunFacts, facts: FactList) -> str:
         facts.add(
             Kind.VALUE, "the time that threads could run and had no core", lacked, "s", form=Form.ONE, metric=NO_CORE
         )
-    return " ".join(parts)
+    return " ".join(parts) + session.unseen
 
 
 def _tool(session: Session, run: RunFacts, facts: FactList) -> str:
@@ -180,7 +180,7 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
     launchers = [
         [str(many) if word == str(count) else word for word in program.launcher] for many in (count, 2 * count)
     ]
-    if ranked and (not known or launchers[0] == launchers[1]):  # how so many ranks are started is not known
+    if ranked and launchers[0] == launchers[1]:  # how so many ranks are started is not known
         return [
             f"Measure the same problem {numbered}, started as this run was, and compare:",
             f"    {tool} {words}",
@@ -192,7 +192,8 @@ def _to_measure(session: Session, run: RunFacts) -> list[str]:
         parts = (after, before, tool) if tool.startswith("hpcrun") else (after, tool, before)
         starts.append(f"    {' '.join(filter(None, (*parts, words)))}")
     own = "" if known else ", with the program's own arguments"
-    return [f"Measure the same problem twice{own}, and compare:", *starts, again]
+    times = "twice" if known or not ranked else numbered
+    return [f"Measure the same problem {times}{own}, and compare:", *starts, again]
 
 
 def at_scale(session: Session, asked: ScalingArguments) -> Result:
