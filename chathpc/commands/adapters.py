@@ -9,7 +9,7 @@ import click
 from chathpc.commands.output import answer, output_options, style_for
 
 
-@click.group("adapters")
+@click.group("adapters", no_args_is_help=False)
 def command() -> None:
     """Formats that chathpc reads.
 
