@@ -16,6 +16,7 @@ from chathpc.chat.asker import PROGRAM, Asker
 from chathpc.chat.index import NameIndex, called, of_profiler, short_name
 from chathpc.chat.ratios import Ratio, ratios
 from chathpc.errors import ChathpcError, UsageError
+from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric, Unit
 from chathpc.profile.profile import COMMAND, TIME_METRICS, Profile
 from chathpc.profile.source_text import Provenance
@@ -154,6 +155,15 @@ class Session:
         """What to bear in mind of the profile, as the report says it."""
         helpers = self.measured.helpers.sentence
         return (*([helpers] if helpers else []), *self.measured.caveats)
+
+    @property
+    def unseen(self) -> str:
+        """What a thread did that the profile saw least of, and how much that is, as a sentence; empty where it saw all."""
+        if not self.facts.has_host_time or not self.facts.unseen:
+            return ""
+        location, seen, passed = max(self.facts.unseen, key=lambda each: each[2] - each[1])
+        label = self.measured.where.label(location)
+        return f" Of {label}, samples show {numbers.seconds(seen)} of {numbers.seconds(passed)}: what it did in the rest is unknown."
 
     # -- metrics -------------------------------------------------------------------------------------------
 

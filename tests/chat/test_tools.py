@@ -24,6 +24,7 @@ from chathpc.profile.values import MemoryValues
 from chathpc.reading.retelling import retold
 from tests.chat.profiles import HOSTILE, calls, hostile, ints, ranks
 from tests.chat.questions import session as example
+from tests.diagnosis.test_threads import threads
 from tests.profile.build import build, kernel
 from tests.profile.build import call as function
 
@@ -140,6 +141,14 @@ def test_a_gain_follows_amdahls_law(session: Session) -> None:
     assert values == pytest.approx([18.0, 1 / (0.1 + 0.3), 12.0, 10.0])
     itself = call(session, "what_if", {"place": "solve", "factor": 2, "itself": True})
     assert itself.facts[1].value == pytest.approx(1 / (0.6 + 0.2))
+
+
+def test_a_gain_of_the_time_that_was_seen_is_not_told_of_the_run() -> None:
+    lost = [("", 1.0), ("work", 1.0), ("", 2.0), ("work", 1.0), ("", 2.0), ("work", 2.0), ("", 1.0)]  # 4 s of 8 s
+    asked = Session(threads([("set_up", 9.0)], lost))
+    for tool, arguments in (("what_if", {"place": "work"}), ("summary", {"about": "time"})):
+        assert "Of thread 1, samples show 4.00 s of 8.00 s" in call(asked, tool, arguments).text
+    assert "samples show" not in call(Session(threads([("set_up", 9.0)])), "what_if", {"place": "set_up"}).text
 
 
 def test_the_time_that_would_be_saved_is_not_mistaken_for_that_of_the_place(session: Session) -> None:

@@ -74,6 +74,8 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
         text = taken if gone else f"{text} {limit}"
     if not of_run:
         text += f" What the run would gain is not known: {metric.id} is only a part of it."
+    elif session.unseen:
+        text += f" This is of the time that was seen, not of the run.{session.unseen}"
     elif len(session.measured.where) > 1:
         text += " This counts all threads together: the gain is larger where others wait for it, smaller where none do."
     return Result(text, facts=facts.all())
