@@ -41,6 +41,9 @@ _OTHER_RUN = re.compile(
     re.IGNORECASE,
 )
 _OF_BOTH = frozenset({"compare", "scaling", "catalogue"})
+#: Between two questions in one, of which each has so many words.
+_AND = re.compile(r",? and (?=(?:how|what|which|who|where|why|is|are|was|were|did|does)\b)", re.IGNORECASE)
+_A_QUESTION = 3
 #: Errors that leave an answer without a model's words, but not without an answer.
 _MODEL_ERRORS = (ModelUnavailableError, BudgetSpentError)
 
@@ -145,12 +148,17 @@ class Conversation:
         lack: Lack | None = None,
     ) -> Answer:
         """Code picks the tool; a model, if there is one, words the facts."""
+        if parts := self._by_parts(question, tell):
+            return self._answer(question, parts, note=note, lack=lack)
         last = self.last
         intent = match(question, self.session, last)
-        if last is not None and last.tool in _LEADS_ON and len(last.rows) == 1:
+        others = [] if last is None else [row for row in last.rows if row != last.subject]
+        if last is not None and last.tool in _LEADS_ON and others:
             asked = (intent.tool, dict(intent.arguments)) == (last.tool, dict(last.arguments))
-            if asked and last.subject.strip("`") not in question:  # `and who calls it?`: the one that was answered
-                intent = match(question, self.session, replace(last, subject=last.rows[0]))
+            if (
+                asked and last.subject.strip("`") not in question
+            ):  # `and who calls it?`: the first one that was answered
+                intent = match(question, self.session, replace(last, subject=others[0]))
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
@@ -174,6 +182,22 @@ class Conversation:
         except _MODEL_ERRORS as error:
             return self._answer(question, [step], note=f"{note} {error}".strip(), lack=_lack(error))
         return self._answer(question, [step], found=found, note=note)
+
+    def _by_parts(self, question: str, tell: OnStep) -> Sequence[Step]:
+        """The answers to a question that is several, `how long did it run and which function is the hottest`; none unless all are understood."""
+        parts, last, steps = _AND.split(question), self.last, list[Step]()
+        if len(parts) < 2 or min(len(part.split()) for part in parts) < _A_QUESTION:
+            return ()
+        for part in parts:
+            intent = match(part, self.session, last)
+            result = call(self.session, intent.tool, intent.arguments)
+            if result.error or any((intent.tool, intent.arguments) == (each.tool, each.arguments) for each in steps):
+                return ()
+            steps.append(Step(intent.tool, intent.arguments, result))
+            last = last_of(StepRecord.of(intent.tool, _simple(intent.arguments), result), self.session)
+        for each in steps:
+            tell(replace(each, result=self._worded(each.result)))
+        return steps
 
     def _before(self, question: str, step: Step, tell: OnStep) -> Sequence[Step]:
         """The same of the run that was loaded for comparison, and of this one, where a question is about that one or both; else nothing."""
@@ -326,7 +350,7 @@ _ROWS = {
 }  # fmt: skip
 
 
-#: Tools whose only row is what the same question asks about next.
+#: Tools whose first row is what the same question asks about next.
 _LEADS_ON = frozenset({"callers", "callees"})
 #: Longer names (in characters) are none to type.
 _LONGEST = 80
@@ -347,7 +371,10 @@ def last_of(step: StepRecord, session: Session) -> Last:
 
 
 def _inside(session: Session, place: str) -> str:
-    """The function with most time at a line; empty for what is no line."""
+    """The function with most time at a line, or that of a finding; empty for anything else."""
+    if place.startswith("finding "):
+        where = session.diagnosis.findings[int(place.removeprefix("finding ")) - 1].where
+        return f"`{where.function}`" if where.function in session.index.names else ""
     file, line = split_place(place)
     if not line or not session.has_line(file, line):
         return ""

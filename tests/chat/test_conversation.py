@@ -26,6 +26,7 @@ from chathpc.privacy.placeholders import Placeholders
 from chathpc.reading.retelling import speaks
 from chathpc.reports.style import Style
 from tests.chat.profiles import calls, hostile
+from tests.chat.questions import session as example
 from tests.llm.scripted import ScriptedBackend
 
 RIGHT = "The function dot takes 10.0 s of 20.0 s (50.0 %). "
@@ -58,14 +59,38 @@ def test_without_a_model_the_answer_is_that_of_the_tool(session: Session) -> Non
     assert [fact.id for fact in answer.facts] == [f"F{number}" for number in range(1, len(answer.facts) + 1)]
 
 
-def test_the_same_question_about_it_goes_on_from_the_only_answer(session: Session) -> None:
+def test_the_same_question_about_it_goes_on_from_the_first_answer(session: Session) -> None:
     conversation = Conversation(session)
     asked = [conversation.ask(text).steps[0] for text in ("who calls solve?", "and who calls it?", "who calls solve?")]
     assert [step.rows[0][0] for step in asked[:1]] == ["main"]
     assert [step.arguments["name"] for step in asked] == ["solve", "main", "solve"]
     many = [conversation.ask(text).steps[0] for text in ("who calls dot?", "and who calls it?")]
     assert len(many[0].rows) > 1
-    assert many[1].arguments == many[0].arguments
+    assert [step.arguments["name"] for step in many] == ["dot", "solve"]  # the other caller is dot itself
+
+
+def test_two_questions_in_one_are_both_answered(session: Session) -> None:
+    asked = Conversation(session).ask
+    both = asked("why is solve() slow, and who calls it?")
+    assert [(step.tool, *step.arguments.values()) for step in both.steps] == [("why", "solve"), ("callers", "solve")]
+    assert both.text == " ".join(asked(each).text for each in ("why is solve() slow?", "who calls solve()?"))
+    assert len(asked("which function is the hottest and why?").steps) == 1
+
+
+def test_who_calls_it_after_the_findings_means_the_function_of_the_first(session: Session) -> None:
+    conversation = Conversation(example("omp"))
+    asked = [conversation.ask(text).steps[0] for text in ("why is it slow?", "and who calls it?")]
+    assert [step.tool for step in asked] == ["findings", "callers"]
+    assert asked[1].arguments == {"name": "triangular_work"}
+
+
+@pytest.mark.parametrize(
+    ("question", "row"), [("and the second?", 1), ("and the second hottest?", 1), ("who calls the third one", 2)]
+)
+def test_the_second_is_that_of_the_last_list(question: str, row: int, session: Session) -> None:
+    conversation = Conversation(session)
+    names = [str(each[0]) for each in conversation.ask("which function is the hottest?").steps[0].rows]
+    assert names[row] in conversation.ask(question).steps[0].arguments.values()
 
 
 def test_time_is_named_by_its_clock_and_cpu_time_is_not_claimed_of_a_wall_clock(session: Session) -> None:

@@ -77,7 +77,10 @@ _ORDINALS = {"last": -1} | {
     for row, alike in enumerate(("first 1st top", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th"))
     for word in alike.split()
 }
-_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)}) (?:one|row)\b", re.IGNORECASE)
+_ORDINAL = re.compile(
+    rf"\b(?:(?:{'|'.join(_ORDINALS)})(?= (?:one|row)\b)|(?<=the )(?:{'|'.join(_ORDINALS)})(?=(?: \w+est)?[ ?.!]*$))(?: \w+)?",
+    re.IGNORECASE,
+)
 #: Words of a question that says nothing of what it is about.
 _ELLIPSIS = 4
 #: The tool of examples that ask for the last one again, for something else; and of those that nothing answers.
@@ -250,7 +253,7 @@ def _intent(example: Example, named: Named, term: str, last: Last | None, known:
 def _readings(question: str, session: Session, last: Last | None) -> Iterator[tuple[str, float]]:
     """The question as it stands, and after the last answer, which is preferred by so much."""
     ordinal = _ORDINAL.search(question)
-    row = _ORDINALS[ordinal[1].casefold()] if ordinal else 0
+    row = _ORDINALS[ordinal[0].split()[0].casefold()] if ordinal else 0
     if ordinal and last is not None and row < len(last.rows):  # of what was just listed
         yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0
         return
