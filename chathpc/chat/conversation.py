@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from chathpc.chat import slash
 from chathpc.chat.index import short_name
-from chathpc.chat.intents import Last, match
+from chathpc.chat.intents import Intent, Last, match
 from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session, split_place
 from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.summary import ABSENT
+from chathpc.chat.units import in_unit, split_unit
 from chathpc.chat.wording import OnSentence, TokensLackError, Worded, converse, numbered, word
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
@@ -151,22 +152,30 @@ class Conversation:
         if parts := self._by_parts(question, tell):
             return self._answer(question, parts, note=note, lack=lack)
         last = self.last
-        intent = match(question, self.session, last)
+        asked, unit = split_unit(question)
+        if unit and not asked.strip():
+            return self._again_in(question, unit, tell, note, lack)
+        intent = match(asked, self.session, last) if unit else Intent("")
+        if not intent.tool:
+            unit, intent = "", match(question, self.session, last)
         others = [] if last is None else [row for row in last.rows if row != last.subject]
         if last is not None and last.tool in _LEADS_ON and others:
-            asked = (intent.tool, dict(intent.arguments)) == (last.tool, dict(last.arguments))
+            again = (intent.tool, dict(intent.arguments)) == (last.tool, dict(last.arguments))
             if (
-                asked and last.subject.strip("`") not in question
+                again and last.subject.strip("`") not in question
             ):  # `and who calls it?`: the first one that was answered
                 intent = match(question, self.session, replace(last, subject=others[0]))
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
-        step = self._look_up(intent.tool, intent.arguments, tell)
-        if beside := self._before(question, step, tell):
-            return self._answer(question, beside, note=note, lack=lack)
+        step = self._look_up(intent.tool, intent.arguments, lambda step: None)
+        if unit and (told := in_unit(step.result, unit, most=1)):
+            step = replace(step, result=replace(step.result, text=f"{told} {step.result.text}"))
+        steps = self._before(question, step) or (step,)
+        for each in steps:
+            tell(replace(each, result=self._worded(each.result)))
         note = " ".join(filter(None, (intent.note, self._clock(question), note)))
-        if backend is None or not step.result.facts or step.result.complete:
-            return self._answer(question, [step], note=note, lack=lack)
+        if backend is None or not step.result.facts or step.result.complete or len(steps) > 1:
+            return self._answer(question, steps, note=note, lack=lack)
         try:
             self._check_budget()
             found = word(
@@ -199,7 +208,17 @@ class Conversation:
             tell(replace(each, result=self._worded(each.result)))
         return steps
 
-    def _before(self, question: str, step: Step, tell: OnStep) -> Sequence[Step]:
+    def _again_in(self, question: str, unit: str, tell: OnStep, note: str, lack: Lack | None) -> Answer:
+        """The last answer's values in another unit."""
+        said = next((step for turn in reversed(self.turns) for step in reversed(turn.steps) if not step.error), None)
+        result = Result() if said is None else call(self.session, said.tool, said.arguments)
+        if said is None or not (text := in_unit(result, unit)):
+            return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
+        step = Step(said.tool, said.arguments, Result(text, facts=result.facts, complete=True))
+        tell(replace(step, result=self._worded(step.result)))
+        return self._answer(question, [step], note=note, lack=lack)
+
+    def _before(self, question: str, step: Step) -> Sequence[Step]:
         """The same of the run that was loaded for comparison, and of this one, where a question is about that one or both; else nothing."""
         others = self.session.others
         if len(others) != 1 or step.tool in _OF_BOTH or step.result.error or not _OTHER_RUN.search(question):
@@ -210,7 +229,6 @@ class Conversation:
             replace(one, id="F0", subject=f"{one.subject} before") for one in found.facts
         ]  # ids are of this profile
         earlier = Step(step.tool, step.arguments, replace(found, text=text, error="", hint="", facts=tuple(facts)))
-        tell(earlier)
         return (earlier, replace(step, result=replace(step.result, text=f"After: {step.result.text}")))
 
     @property

@@ -93,6 +93,19 @@ def test_the_second_is_that_of_the_last_list(question: str, row: int, session: S
     assert names[row] in conversation.ask(question).steps[0].arguments.values()
 
 
+def test_values_are_told_in_the_unit_that_is_asked_for(session: Session) -> None:
+    ask = Conversation(session).ask
+    assert ask("in percent?").matched is False  # nothing was asked before
+    # By profiles.calls: dot 10 of 20 seconds, all below solve, which has 18.
+    first = ask("how long does dot take in milliseconds?")
+    assert first.text.startswith("dot: 10,000 ms. dot has 10.0 s (50.0 %)")
+    assert not first.steps[0].rows
+    assert ask("in percent?").text == "dot: 50.00 %."
+    assert ask("and in minutes").text == "dot: 0.1667 min."
+    assert ask("in GiB").matched is False
+    assert ask("what percentage of solve is dot?").text.endswith(" That is 55.6 % of solve.")
+
+
 def test_time_is_named_by_its_clock_and_cpu_time_is_not_claimed_of_a_wall_clock(session: Session) -> None:
     answer = Conversation(session).ask("how much cpu time does solve take?")
     assert "of the run's wall-clock time" in answer.text

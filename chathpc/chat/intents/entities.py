@@ -56,6 +56,10 @@ _SURELY_CODE = re.compile(
     r"[\w.~:]*(?:\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$)[\w.~:]*(?:\(\))?", re.IGNORECASE
 )
 _VERBS = frozenset({"calls", "invokes", "launches"})
+#: Asks what part of one function another one is, which is below it.
+_PART_OF = re.compile(
+    r"\b(?:much|percentage|percent|share|part|fraction) of @function (?:is|goes|is spent)(?: in| into| to)? @function"
+)
 #: Slots behind which a word of English can also be a participle: a file that is read.
 _PASSIVE = frozenset({"is", "was"})
 _EDGES = "?!,;:'\"`"
@@ -231,7 +235,8 @@ def _names(found: Named, session: Session, known: Words, plain: frozenset[str]) 
     if not found.functions and not found.file:
         _of_finding(found, out, session, plain | known.plain)
     found.text = " ".join(out)
-    if len(found.functions) > 1 and f" {PATH_SEPARATOR.strip()} " in found.text:
+    path = f" {PATH_SEPARATOR.strip()} " in found.text or _PART_OF.search(found.text)
+    if len(found.functions) > 1 and path:
         found.functions = [PATH_SEPARATOR.join(found.functions)]
     elif len(found.functions) > 1:  # a part rather than the whole: `halo exchange` in the program halo
         found.functions.sort(key=lambda name: _is_whole(name, session))

@@ -7,12 +7,25 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.record import METRIC, NAME, SHARE, Arguments, Column, Result, facts_on, has, held, limit
-from chathpc.diagnosis.fact import Kind
+from chathpc.chat.session import PATH_SEPARATOR, Session, Target
+from chathpc.chat.tools.record import (
+    METRIC,
+    NAME,
+    SHARE,
+    Arguments,
+    Column,
+    FactList,
+    Result,
+    facts_on,
+    has,
+    held,
+    limit,
+    share_of,
+)
+from chathpc.diagnosis.fact import Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-from chathpc.profile.metric import Aggregation
+from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.tree import FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
 
@@ -57,6 +70,8 @@ def tree(session: Session, asked: TreeArguments) -> Result:
         itself, below = session.value_at(target, metric)
         whole = has(target.title, itself, below, total, metric, first="inclusive")
         facts.amount(target.title, below, parts=held(itself, below, metric, first="inclusive"))
+        if asked.depth == 1:  # no more than how much it has
+            return Result(f"{whole}{_of_caller(session, asked.place, below, metric, facts)}", facts=facts.all())
     for row in rows:
         parts = held(row.exclusive, row.inclusive, metric, first="inclusive")
         facts.amount(quote(row.label), row.inclusive, parts=parts)
@@ -76,6 +91,17 @@ def tree(session: Session, asked: TreeArguments) -> Result:
         Column("share", SHARE),
     )
     return Result(text, columns, table, facts.all(), omitted=len(candidates) - len(rows))
+
+
+def _of_caller(session: Session, place: str, below: float, metric: Metric, facts: FactList) -> str:
+    """Of a call path how much of its first function it has; empty for any other place."""
+    first, path, _ = place.partition(PATH_SEPARATOR)
+    if not path:
+        return ""
+    caller = session.find(first)
+    share = share_of(below, session.value_at(caller, metric)[1])
+    facts.add(Kind.SHARE, quote(place), share, "ratio", whole=Quantity(of=f"the {metric.id} of {caller.title}"))
+    return f" That is {numbers.percent(share)} of {caller.title}."
 
 
 def _largest_context(session: Session, target: Target, home: IntArray, inclusive: FloatArray) -> tuple[int, str]:
