@@ -42,8 +42,9 @@ _OTHER_RUN = re.compile(
     re.IGNORECASE,
 )
 _OF_BOTH = frozenset({"compare", "scaling", "catalogue"})
-#: Between two questions in one, of which each has so many words.
+#: Between two questions in one; what each has of its own (`how long on average` goes on with the one before it), and its least words.
 _AND = re.compile(r",? and (?=(?:how|what|which|who|where|why|is|are|was|were|did|does)\b)", re.IGNORECASE)
+_VERB = re.compile(r"\b(?:is|are|was|were|do|does|did|has|have|calls?|takes?|costs?)\b", re.IGNORECASE)
 _A_QUESTION = 3
 #: Errors that leave an answer without a model's words, but not without an answer.
 _MODEL_ERRORS = (ModelUnavailableError, BudgetSpentError)
@@ -195,7 +196,7 @@ class Conversation:
     def _by_parts(self, question: str, tell: OnStep) -> Sequence[Step]:
         """The answers to a question that is several, `how long did it run and which function is the hottest`; none unless all are understood."""
         parts, last, steps = _AND.split(question), self.last, list[Step]()
-        if len(parts) < 2 or min(len(part.split()) for part in parts) < _A_QUESTION:
+        if len(parts) < 2 or not all(_VERB.search(part) and len(part.split()) >= _A_QUESTION for part in parts):
             return ()
         for part in parts:
             intent = match(part, self.session, last)
