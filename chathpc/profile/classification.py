@@ -241,7 +241,7 @@ def is_of_standard_templates(name: str) -> bool:
 
 def is_one_liner(name: str) -> bool:
     """True for functions of the C++ standard library that any optimising compiler inlines: access to elements that lie in a row, steps of
-    iterators. Others stay functions at -O3, whatever they cost (vector's _M_realloc_insert, sort's __introsort_loop, map's operator[]).
+    iterators, function objects. Others stay functions at -O3, whatever they cost (vector's _M_realloc_insert, sort's __introsort_loop, map's operator[]).
     """
     if "std::" not in name and "__gnu_cxx::" not in name:
         return False
@@ -262,6 +262,7 @@ def is_of_template_package(name: str) -> bool:
 _ONE_LINERS = (
     (re.compile(r"(vector|array|span|initializer_list|unique_ptr)<"), re.compile(r"(operator(\[\]|->|\*)|size|begin|end|data|get)(?!\w)")),
     (re.compile(r"(?!\w*(regex|stream|directory))\w*iter(ator)?(<|$)"), re.compile(r"(operator(?![=\w])|base(?!\w))")),
+    (re.compile(r"(?!\w*(distribution|engine|generator))\w+(<|$)"), re.compile(r"operator\(\)")),
     (re.compile(r"(.* )?(std|__gnu_cxx)$"), re.compile(r"(abs|min|max|forward|addressof|__addressof)(?!\w)")),
 )  # fmt: skip
 #: Names that C reserves for its library (C17 7.1.3), procedures of Fortran's modules apart.

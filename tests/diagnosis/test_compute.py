@@ -311,6 +311,23 @@ def test_functions_that_gcc_leaves_functions_at_o3_show_nothing(name: str) -> No
     assert "unoptimised-build" not in causes(build(tree))
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "__gnu_cxx::__normal_iterator<double*, std::vector<double> >::operator*() const",
+        "std::less<int>::operator()(int const&, int const&) const",
+        "std::abs(double)",
+        "std::vector<double>::size() const",
+    ],
+)
+def test_functions_of_one_expression_that_are_called_show_it(name: str) -> None:
+    # nm -C of a program of g++ 12 -O0 lists each of them, of -O1 none.
+    tree = main(
+        function("solve", loop("app.cpp:10", line("app.cpp:11", call(name, time=3.0), time=7.0)), at="app.cpp:9")
+    )
+    assert "unoptimised-build" in causes(build(tree))
+
+
 def test_lines_of_a_header_in_a_function_of_the_program_were_inlined() -> None:
     access = call("std::vector<int>::operator[](unsigned long)", line(f"{HEADER}:1046", time=2.0), module=APP)
     own = function("solve", line("app.cpp:11", access, time=7.0), line(f"{HEADER}:916", time=1.0), at="app.cpp:9")

@@ -23,7 +23,12 @@ from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.classification import in_standard_headers, is_of_standard_templates, is_one_liner
+from chathpc.profile.classification import (
+    in_standard_headers,
+    is_of_standard_templates,
+    is_one_liner,
+    template_library,
+)
 from chathpc.profile.compiler import CompilerRecord, Obstacle
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.names import shorten
@@ -282,19 +287,19 @@ def _by_small_calls(facts: Facts) -> Draft | None:
     if facts.total == 0:
         return None
     frame = np.maximum(tree.function, 0)
-    small = tree.where_name(is_one_liner)[frame]
     own = (facts.activities.kind == Activity.COMPUTE) & (tree.function >= 0)
-    called = own & small & (tree.kind[frame] == NodeKind.FUNCTION)
+    called = own & template_library(tree)[frame] & (tree.kind[frame] == NodeKind.FUNCTION)
+    # Large ones are called at -O3 as well; where these are not inlined, none is.
+    small = float(facts.time[called & tree.where_name(is_one_liner)[frame]].sum())
     # Lines of a header in a function that is none of the library's were inlined, where the profiler has no frames for that.
     lines = own & ~tree.where_name(is_of_standard_templates)[frame] & (tree.kind == NodeKind.LINE)
     lines &= tree.where_file(in_standard_headers) & ~tree.where_file(in_standard_headers)[frame]
-    within = tree.outermost(np.flatnonzero(lines | (tree.kind == NodeKind.INLINED) & own).astype(np.int32))
-    inlined = float(facts.inclusive[within].sum())
+    frames = tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))
+    inlined = float(facts.inclusive[frames].sum())
     cost_called = float(facts.time[called].sum())
-    share = cost_called / facts.total
     if (
-        not facts.above(share, entry.threshold("min_share"))
-        or inlined > entry.threshold("max_inlined_part") * cost_called
+        not facts.above(small / facts.total, entry.threshold("min_share"))
+        or max(inlined, float(facts.time[lines].sum())) > entry.threshold("max_inlined_part") * small
     ):
         return None
     computing = facts.spent(*COMPUTING)
@@ -307,9 +312,8 @@ def _by_small_calls(facts: Facts) -> Draft | None:
         return None
     place = hot.place
     few = time_fact(facts, inlined, "inlined functions", "inclusive time of inlined frames", form=Form.MANY)
-    # Only debug information tells what is inlined; samples of Nsight Systems never do.
-    told = (called & (facts.time > 0) & (tree.file >= 0)).any() and not facts.profile.format.startswith("Nsight")
-    known = (few,) if told else ()
+    # Samples of Nsight Systems never tell what is inlined.
+    known = () if facts.profile.format.startswith("Nsight Systems") else (few,)
     return Draft(
         cause=entry.id,
         where=place,
@@ -321,7 +325,7 @@ def _by_small_calls(facts: Facts) -> Draft | None:
                 facts,
                 cost_called,
                 "small functions of the C++ standard library",
-                "exclusive time of called functions that optimising compilers inline",
+                "exclusive time of called functions whose source is a standard header",
                 form=Form.MANY,
                 parts=[Part(shorten(label_names[name], 40)) for name in names[:3].tolist()],
             ),
