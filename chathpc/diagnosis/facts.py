@@ -20,6 +20,7 @@ from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds, timeline_facts
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
+from chathpc.profile.helper_threads import ProgramValues
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.kernel_names import demangled
 from chathpc.profile.metric import Unit
@@ -72,7 +73,10 @@ class Facts:
     @cached_property
     def activities(self) -> Activities:
         """What each node does."""
-        return classify(self.profile.tree)
+        found, values = classify(self.profile.tree), self.profile.values
+        if isinstance(values, ProgramValues):
+            found.kind[values.joins] = Activity.JOIN
+        return found
 
     @cached_property
     def time(self) -> FloatArray:

@@ -60,7 +60,7 @@ _ANY_OWNER = "libraries"
 class HelperThreads:
     """What was left out of a profile: `time` in the unit of its time metric, `locations` true for each location that is a helper
     thread, `owners` how many of these each library has ("the MPI library"; 0 where the profile does not tell locations apart), and
-    `joining`, the time in which threads of the program wait for others to end.
+    `joining`, the time in which threads of the program wait for others to end; `unseen` if nobody saw for what it is that some wait.
     """
 
     time: float
@@ -68,6 +68,7 @@ class HelperThreads:
     locations: BoolArray
     owners: Mapping[str, int]
     joining: float = 0.0
+    unseen: bool = False
 
     @property
     def sentence(self) -> str:
@@ -81,7 +82,8 @@ class HelperThreads:
             )
             found.append(f"{many} of {who} left out: {numbers.quantity(self.time, self.unit)}.")
         if self.joining:
-            found.append(f"Excluded: {numbers.quantity(self.joining, self.unit)} of waiting for threads to end.")
+            end = "while others work" if self.unseen else "for threads to end"
+            found.append(f"Excluded: {numbers.quantity(self.joining, self.unit)} of waiting {end}.")
         return " ".join(found)
 
 
@@ -192,7 +194,7 @@ class ProgramValues:
         if self.time is None or not self.joins.any():
             return found
         joining = self.everything.exclusive(self.time.id).dense(len(self.tree))[self.joins].sum()
-        return replace(found, unit=self.time.unit.value, joining=float(joining))
+        return replace(found, unit=self.time.unit.value, joining=float(joining), unseen=bool(self._decided[2].any()))
 
     @cached_property
     def joins(self) -> BoolArray:
@@ -205,7 +207,7 @@ class ProgramValues:
             waits, rest = self.everything.grouped(self.time.id, np.where(found, 0, 1).astype(np.int32), 2).T
             rest[self._decided[1].locations | self.where.is_gpu] = 0.0
             found &= bool(rest[waits <= 0].sum() >= _WORKING * waits.sum())
-        return found
+        return found | self._decided[2]
 
     @cached_property
     def _above(self) -> BoolArray:
@@ -213,15 +215,17 @@ class ProgramValues:
         return np.asarray(self.tree.inclusive(self.nodes.astype(np.float64)) > 0)
 
     @cached_property
-    def _decided(self) -> tuple[BoolArray, HelperThreads]:
+    def _decided(self) -> tuple[BoolArray, HelperThreads, BoolArray]:
+        """The nodes of helper threads, what is said of these, and the nodes where main threads do nothing but wait while others work."""
         size, none = len(self.tree), no_helpers(len(self.where))
+        waiting = np.zeros(size, dtype=bool)
         if self.time is None:
-            return np.zeros(size, dtype=bool), none
+            return np.zeros(size, dtype=bool), none, waiting
         found = helper_nodes(self.tree)
         own = self.everything.exclusive(self.time.id)
         found &= own.mask(size)
         if not found.any():
-            return found, none
+            return found, none, waiting
         number = np.flatnonzero(found)
         group = np.full(size, -1, dtype=np.int32)
         group[number] = np.arange(len(number), dtype=np.int32)
@@ -231,9 +235,20 @@ class ProgramValues:
         threads = (waits > 0) & (waits >= HELPER_SHARE * totals) & ~self.where.is_gpu
         nowhere = self.tree.named(BLOCKED)[number] & (self.tree.parent[np.maximum(self.tree.parent[number], 0)] < 0)
         if threads.any() and nowhere.any():
-            # Where nobody saw it wait, a thread that runs the program's code may as well have waited there.
+            # Where nobody saw it wait, a thread that runs the program's code may as well have waited there, and no main thread is a library's.
             seen = rows[:, ~nowhere].sum(axis=1) >= HELPER_SHARE * totals
-            threads &= seen | (self.everything.grouped(self.time.id, _program_code(self.tree), 1)[:, 0] <= 0)
+            work = self.everything.grouped(self.time.id, _program_code(self.tree), 1)[:, 0]
+            idle = (
+                threads
+                & ~seen
+                & self.where.is_main
+                & (self._beside(work) >= _WORKING * waits)
+                & (work < _WORKING * waits)
+            )
+            threads &= seen | ((work <= 0) & ~self.where.is_main)
+            # Nodes are left out for all threads: not where others wait much as well.
+            waiting[number[nowhere & (rows[idle].sum(axis=0) >= HELPER_SHARE * rows.sum(axis=0)) & idle.any()]] = True
+            found &= ~waiting
         # What the program's threads do before its first function belongs to the run.
         if int((~self.where.is_gpu).sum()) > 1:
             found[number[rows[~threads].sum(axis=0) > rows[threads].sum(axis=0)]] = False
@@ -241,9 +256,14 @@ class ProgramValues:
             threads[:] = False
             found &= self.tree.nearest(self.tree.where_name(_starts_thread)) >= 0
         if not found.any():
-            return found, none
+            return found, none, waiting
         time = float(own.dense(size)[found].sum())
-        return found, HelperThreads(time, self.time.unit.value, threads, self._owners(found, threads))
+        return found, HelperThreads(time, self.time.unit.value, threads, self._owners(found, threads)), waiting
+
+    def _beside(self, work: FloatArray) -> FloatArray:
+        """What the other threads of the process of each location have."""
+        process, work = self.where.process, np.where(self.where.is_gpu, 0.0, work)
+        return np.asarray(np.bincount(process, weights=work)[process] - work)
 
     def _owners(self, found: BoolArray, threads: BoolArray) -> dict[str, int]:
         """Whose threads these are, most first, with their number."""

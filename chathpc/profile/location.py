@@ -77,6 +77,19 @@ class Locations:
         return (self.gpu_context >= 0) | (self.stream >= 0)
 
     @property
+    def is_main(self) -> BoolArray:
+        """True for the first thread of each process, where threads are told apart."""
+        of_process, told = self.process, (self.thread >= 0) & ~self.is_gpu
+        least = np.full(len(self), np.iinfo(np.int64).max)
+        np.minimum.at(least, of_process[told], self.thread[told])
+        return np.asarray(told & (self.thread == least[of_process]))
+
+    @property
+    def process(self) -> Int64Array:
+        """The number of each location's process: those of one rank of one compute node are in one."""
+        return np.unique(np.stack((self.node, self.rank)), axis=1, return_inverse=True)[1].ravel()
+
+    @property
     def is_shared(self) -> BoolArray:
         """True for what no rank or thread has for itself, where others do: sums over several."""
         nobody = (self.rank < 0) & (self.thread < 0) & ~self.is_gpu

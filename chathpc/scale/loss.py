@@ -40,6 +40,8 @@ from chathpc.scale.thresholds import threshold
 MAIN = frozenset({"main", "MAIN__", "<module>"})
 #: A frame that a profiler could not name.
 _UNNAMED = "[unknown]"
+#: A thread waits for others to end if it does so for this part of the longest such wait: less may be any wait that nobody saw.
+_WAITS = 0.05
 #: At most so many causes are named.
 _CAUSES = 6
 
@@ -256,7 +258,8 @@ def _in_slots(run: Run, place: IntArray, table: FloatArray, useful: BoolArray) -
     if not spans.keys() >= set(locations):
         return table
     joins = _marked(place, run.kinds == Activity.JOIN, table.shape[1])
-    starts = np.asarray(table[:, joins].any(axis=1))
+    waits = table[:, joins].sum(axis=1)
+    starts = waits > _WAITS * waits.max()
     ends, rows = list[int](), list[FloatArray]()
     for thread in sorted(range(len(table)), key=lambda thread: (bool(starts[thread]), spans[locations[thread]])):
         begin, end = spans[locations[thread]]

@@ -261,3 +261,34 @@ def test_a_thread_that_does_nothing_but_wait_for_others_is_still_there() -> None
     )
     assert profile.threads.tolist() == [0, 1, 2]
     assert profile.counts.threads == 3
+
+
+def unseen(*blocked: Amount, work: tuple[float | None, ...], ranks_of: int = 1) -> Profile:
+    """Threads of a process that block where nobody saw it, and work."""
+    sweep = call("[unknown]", function("sweep", line("app.c:9", time=work), at="app.c:8"))
+    top = node(NodeKind.REGION, Relation.LEXICAL, "app", sweep, placeholder("<blocked>", time=blocked))
+    return build(top, locations=ranks(ranks_of, threads=len(work) // ranks_of))
+
+
+def test_a_main_thread_that_was_not_seen_to_wait_while_others_work_is_no_librarys() -> None:
+    profile = unseen(12.0, None, None, work=(None, 1.5, 1.5))
+    assert profile.total("cpu.time") == 3.0
+    assert not profile.helpers.locations.any()
+    assert profile.helpers.sentence == "Excluded: 12.0 s of waiting while others work."
+    assert profile.present("cpu.time").tolist() == [12.0, 1.5, 1.5]
+
+
+def test_what_workers_wait_for_unseen_beside_a_waiting_main_thread_is_not_dropped_with_more_of_it() -> None:
+    profile = unseen(12.0, 2.0, 1.5, work=(None, 1.5, 1.5))
+    assert profile.total("cpu.time") == 12.0 + 2.0 + 1.5 + 3.0
+
+
+def test_main_threads_wait_unseen_for_threads_of_their_own_process_alone() -> None:
+    profile = unseen(4.0, None, work=(None, 3.0), ranks_of=2)
+    assert profile.total("cpu.time") == 7.0
+    assert not profile.helpers.sentence
+
+
+def test_another_thread_that_was_never_seen_in_the_program_is_a_librarys() -> None:
+    profile = unseen(None, 9.0, work=(4.0, None))
+    assert (profile.total("cpu.time"), profile.helpers.locations.tolist()) == (4.0, [False, True])

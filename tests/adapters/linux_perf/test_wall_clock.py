@@ -194,7 +194,7 @@ def test_why_a_thread_blocks_is_not_known_where_its_stack_was_cut_short() -> Non
     for stack in ((WORK, "usleep (/lib/libc.so.6)"), ("[unknown] (/lib/libgomp.so.1)",)):
         recording = Recording().back(0).sample(1000, *stack).out(1000).back(9000).sample(10_000, start, MAIN)
         path = "/".join(("app", *(frame.split(" ")[0] for frame in stack)))
-        assert spent(recording.profile())[path] == 1000 + 8000
+        assert spent(recording.profile())[f"{path}/<blocked>"] == 8000
     # Where no stack has a beginning, none is worse than the others.
     recording = Recording().back(0).sample(1000, WORK).out(1000).back(9000).sample(10_000, WORK)
     assert spent(recording.profile()) == {"app/work": 2000, "app/work/<blocked>": 8000}
