@@ -399,8 +399,12 @@ _ORDER = ("perf does not record MPI ranks: processes that call MPI are numbered 
 
 
 def _ranks(reading: _Reading) -> dict[int, int]:
-    """Process id → number, for processes of programs that call MPI (no launcher does); empty without one, and for a process alone."""
+    """Process id → number, for processes of programs that call MPI (no launcher does), and where marks tell ranks those of the program with
+    most samples whether a call of MPI was seen or not; empty without one, and for a process alone.
+    """
     programs = {reading.programs[pid] for pid in reading.using_mpi}
+    if reading.rank >= 0 and not programs:
+        programs = {name for name, _ in reading.comms.most_common(1)}
     processes = sorted(pid for pid, program in reading.programs.items() if pid >= 0 and program in programs)
     numbers = {pid: pid // _OF_RANK - 1 if pid >= _OF_RANK else at for at, pid in enumerate(processes)}
     return numbers if len(processes) > 1 else {}

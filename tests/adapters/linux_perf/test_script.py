@@ -291,6 +291,18 @@ def test_processes_that_call_mpi_are_ranks() -> None:
     )
 
 
+def test_marks_tell_ranks_where_no_call_of_mpi_was_seen() -> None:
+    text = ""
+    for number, pid in enumerate((50, 40)):
+        samples = [Sample((MAIN,), pid=pid, tid=tid) for tid in (pid, pid + 1)]
+        samples.append(Sample((MAIN,), comm="gzip", pid=60, tid=60))
+        text += f"# rank : {number}\n# node : 7\n" + write(samples, Fields(pid=True)).rstrip() + "\n"
+    where = parsed(text).where
+    assert sorted(zip(where.rank.tolist(), where.thread.tolist(), strict=True)) == [
+        (-1, 0), (-1, 1), (0, 0), (0, 1), (1, 0), (1, 1)
+    ]  # fmt: skip
+
+
 def test_marks_tell_ranks_and_nodes_whose_processes_have_the_same_ids() -> None:
     """Two nodes that have been up for 10 s and 90,000 s: ids and times of theirs tell nothing of each other."""
     send = Frame("PMPI_Send", "/usr/lib/libmpi.so.40")
