@@ -10,7 +10,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT
-from chathpc.profile.run import processors
+from chathpc.profile.run import processors, wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 
@@ -45,9 +45,12 @@ def cores(facts: Facts) -> int:
 
 
 def crowd(facts: Facts) -> int:
-    """How many threads share fewer cores, where that is known; else 0."""
-    each = facts.matrix.sum(axis=1)
+    """How many threads share fewer cores, where that is known; else 0. Threads that follow each other share none."""
+    lacked = without_core(facts, np.ones(len(facts.profile.tree), dtype=bool))
+    each = facts.matrix.sum(axis=1) - facts.matrix[:, Activity.JOIN] + lacked
     busy = int((each >= common()["team_part"].value * each.max(initial=0.0)).sum())
+    if lacked.any() and each.sum() <= cores(facts) * (wall_seconds(facts.profile) or 0.0):
+        return 0
     return busy if 0 < cores(facts) < busy else 0
 
 

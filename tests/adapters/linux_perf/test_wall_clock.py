@@ -211,6 +211,23 @@ def test_a_thread_that_could_run_waits_for_nothing_of_the_program() -> None:
     assert profile.dense("cpu.time.no-core")[profile.tree.named("main")].sum() == pytest.approx(0.006)
 
 
+@pytest.mark.parametrize(("step", "shares"), [(0, True), (20_000, False)])
+def test_threads_share_cores_only_while_they_are_there_together(step: int, shares: bool) -> None:
+    """Three threads that each run for 10 ms and have no core for 10 ms, beside each other or one after another, on two cores."""
+    recording = Recording()
+    for number in range(3):
+        begin, tid = number * step, 7 + number
+        recording.back(begin, tid=tid)
+        for at in range(1000, 10_001, 1000):
+            recording.sample(begin + at, MAIN, tid=tid)
+        recording.out(begin + 10_000, tid=tid, preempt=True).back(begin + 20_000, tid=tid)
+        recording.sample(begin + 20_001, MAIN, tid=tid).ends(begin + 20_001, tid=tid)
+    profile = profile_of(["# nrcpus online : 2", *recording.text.split("\n")], Path("perf.txt"))
+    (note,) = [note for note in diagnose(profile).notes if "had no core" in note]
+    assert ("3 of the program share 2 cores" in note) == shares
+    assert ("other programs were running" in note) != shares
+
+
 def test_what_one_thread_does_while_another_has_no_core_is_told_beside_its_time() -> None:
     recording = Recording().back(0).sample(1000, MAIN).out(1500, preempt=True).back(7500).sample(8500, MAIN)
     # The other thread runs all the time, but for 2 ms in which it sleeps; 6 ms of it the first has no core.
