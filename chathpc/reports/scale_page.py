@@ -158,10 +158,12 @@ def _curve(
         low = ((one.at, one.cost.low) for one in reversed(curve))
         parts.append(path("polygon", "b", [*((one.at, one.cost.high) for one in curve), *low]))
         parts.append(path("polyline", "l", ((one.at, one.cost.value) for one in curve)))
-    ideal = spread and record.kind in ("strong", "weak")
+    ideal = spread and record.kind in ("strong", "weak") and costs[0] > 0
     if ideal:
-        least = costs[0] * (scales[0] / 10**x1 if record.kind == "strong" else 1.0)
-        parts.append(path("polyline", "i", ((scales[0], costs[0]), (10**x1, least))))
+        # Straight down to where it leaves the plot.
+        far = min(10**x1, scales[0] * costs[0] / 10**y0) if record.kind == "strong" else 10**x1
+        least = costs[0] * (scales[0] / far if record.kind == "strong" else 1.0)
+        parts.append(path("polyline", "i", ((scales[0], costs[0]), (far, least))))
     for point, cost in zip(record.points, costs, strict=True):
         if cost > 0 and spread and point.spread:
             parts.append(line("l", x(point.value), y(cost - point.spread), x(point.value), y(cost + point.spread)))

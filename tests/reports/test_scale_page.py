@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 from html.parser import HTMLParser
+from math import log10
 
 import pytest
 
@@ -88,6 +89,19 @@ def test_boxes_of_the_tree_are_as_wide_as_their_time(record: Scaling) -> None:
     # 16 threads: solve takes 0.5 s, setup 1 s, exchange 0.25 s of 1.75 s.
     assert widths["setup"] == pytest.approx(920 / 1.75, abs=2)
     assert widths["solve"] == pytest.approx(920 * 0.5 / 1.75, abs=2)
+
+
+def test_ideal_scaling_is_straight_down_to_where_it_leaves_the_plot(record: Scaling) -> None:
+    text = page(record)
+    (ends,) = re.findall(r'<polyline class="i" points="([\d.]+),([\d.]+) ([\d.]+),([\d.]+)"', text)
+    left, top, right, bottom = map(float, ends)
+    points = [(float(x), float(y)) for x, y in re.findall(r'<circle class="p" cx="([\d.]+)" cy="([\d.]+)"', text)]
+    first, last = record.points[0], record.points[-1]
+    decade = (points[len(record.points) - 1][0] - points[0][0]) / log10(last.value / first.value)
+    tenth = (points[len(record.points) - 1][1] - points[0][1]) / log10(first.elapsed / last.elapsed)
+    assert (left, top) == points[0]
+    # Ten times as many threads take a tenth of the time.
+    assert (bottom - top) / tenth == pytest.approx((right - left) / decade, rel=0.01)
 
 
 def test_few_scales_have_points_and_no_curve() -> None:
