@@ -439,8 +439,10 @@ def _causes(way: _Excess) -> list[Cause]:
     left, found = way.at(), list[Cause]()
     for _ in range(_CAUSES):
         inclusive = tree.inclusive(left)
-        # A library that computes for a function is part of it. Where the way ends at the root, the place with most of its own stands.
-        end = _way_down(way.costs, inclusive, whole_libraries=True)[-1] or int(np.argmax(left))
+        # A library that computes for a function is part of it. Where the way ends at no function, the place with most of its own stands.
+        end = _way_down(way.costs, inclusive, whole_libraries=True)[-1]
+        if end == 0 or way.costs.joint.name(end) == _UNNAMED:
+            end = int(np.argmax(left))
         node = standing(way.costs, end)
         value = float(inclusive[node])
         if value < threshold("min_loss") * way.last:
@@ -509,7 +511,7 @@ def standing(costs: Costs, node: int) -> int:
     whole = tree.inclusive(costs.mean(costs.whole))
     while True:
         above = int(tree.parent[node])
-        if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in MAIN:
+        if above <= 0 or int(tree.parent[above]) <= 0 or joint.name(above) in {*MAIN, _UNNAMED}:
             return node
         if whole[node] < threshold("same_place") * whole[above]:
             return node

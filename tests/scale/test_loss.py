@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
 from chathpc.scale.scaling import grown_of, scaling_of
 from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
-from tests.profile.build import build, call
+from tests.profile.build import build, call, entry
 from tests.scale.made import Costs, alone, each, even, profile, series, strong
 
 
@@ -343,3 +344,21 @@ def test_what_one_thread_of_each_rank_does_is_serial_and_not_uneven() -> None:
         findings(record)[0][2]
         == "Runs on one thread of a rank only while the others wait. Busiest worker: 1.00 s → 1.00 s → 1.00 s."
     )
+
+
+def test_a_frame_without_a_name_stands_for_no_function() -> None:
+    """What stands above the loops of a team may have no name; they are apart, whether one of them has nearly all or a third each."""
+
+    def uneven(seconds: float) -> Costs:
+        return lambda count: (seconds, *((seconds / 2,) * (count - 1)))
+
+    for parts in ({"tri": 9.0, "even": 0.5}, {"tri": 3.0, "two": 3.0, "three": 3.0}):
+
+        def run(count: int, parts: Mapping[str, float] = parts) -> Profile:
+            times = {name: uneven(each)(count) if count > 1 else each for name, each in parts.items()}
+            loops = [function(name, time=each) for name, each in times.items()]
+            return build(entry("app", function("[unknown]", *loops)), timed=True)
+
+        costs = costs_of(series("threads", {count: run(count) for count in (1, 4)}, Kind.STRONG))
+        named = {name_of(costs, cause.node) for cause in losses_of(costs).causes}
+        assert named == {name for name, each in parts.items() if each > 1}
