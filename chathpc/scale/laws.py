@@ -292,7 +292,7 @@ class Fitted:
                 f"no law describes these runs: a point is predicted from the others with an error of {self.error:.0%}"
             )
         if self.missed > _MISSED:
-            return f"no law describes these runs: the nearest one misses a point by {self.missed:.0%}"
+            return f"even the law that fits best misses a point by {self.missed * 100:.0f} %"
         return ""
 
     def record(self, parameter: str, targets: Iterable[float], fixed: Mapping[str, float] | None = None) -> LawRecord:
