@@ -28,7 +28,7 @@ from chathpc.scale.record import (
     StepRecord,
     is_below,
 )
-from chathpc.scale.series import Kind, Series, read_series
+from chathpc.scale.series import Kind, Series, is_workers, read_series
 from chathpc.scale.spread import spread_of
 from chathpc.scale.thresholds import threshold
 
@@ -72,6 +72,8 @@ def scaling_of(
         more = f" and any of {', '.join(sorted(series.fixed))}" if series.fixed else "=N"
         hint = f"Give --at {'with ' if series.fixed else ''}{series.parameter}{more}."
         raise UsageError(f"These runs are a series along {series.parameter}.", hint=hint)
+    if any(is_workers(name) and value % 1 for target in at for name, value in target.items()):
+        raise UsageError("Ranks, threads and the like are whole numbers.", hint="Give --at one, such as --at ranks=8.")
     targets = [target[series.parameter] for target in asked if len(target) == 1]
     several = [target for target in asked if len(target) > 1]
     progress("comparing the runs")

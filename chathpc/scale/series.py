@@ -221,9 +221,25 @@ def read_series(
     commands = (record.get("command") for record in records.values())
     programs = dict.fromkeys(Path(each[0]).name for each in commands if isinstance(each, list) and each)
     if len(programs) > 1:
-        notes = [*notes, f"These are runs of several programs: {clean(', '.join(programs))}."]
+        several = f"These are runs of several programs: {clean(', '.join(programs))}."
+        if _are_unlike(runs):
+            raise UsageError(several, hint="Give runs of one program at several scales.")
+        notes = [*notes, several]
     made = series_of(runs, source, parameter=parameter, kind=kind, notes=tuple(notes))
     return replace(made, given=tuple(paths))
+
+
+def _are_unlike(runs: Sequence[Run]) -> bool:
+    """True if the computing of some run is mostly in functions that others have not."""
+    held = []
+    for run in runs:
+        labels, sums = run.measured.facts.by_function(np.where(activities.is_useful(run.kinds), run.values, 0.0))
+        names = (run.measured.facts.label_names[label] for label in labels.tolist())
+        held.append(dict(zip(names, sums.tolist(), strict=True)))
+    common = set(held[0])
+    for each in held[1:]:
+        common &= each.keys()
+    return any(2 * sum(each[name] for name in common) < sum(each.values()) for each in held)
 
 
 def profiles_in(top: Path, depth: int = _DEPTH) -> list[Path]:

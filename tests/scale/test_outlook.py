@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from chathpc.comparison.run import Run as Measured
+from chathpc.errors import UsageError
 from chathpc.reports.scaled import outlook_sentences
 from chathpc.scale.laws import Fitted, Measurement, fit
 from chathpc.scale.loss import costs_of
@@ -251,3 +252,11 @@ def test_decisions() -> None:
     samples = {"a": np.array([1.0, 5.0]), "b": np.array([2.0, 1.0])}
     assert costs_most(samples) == ["b", "a"]
     assert keeps(4.0)(samples) == ["yes", "no"]
+
+
+def test_no_time_is_told_of_a_part_of_a_rank() -> None:
+    found = series("ranks", {count: profile(count, {"solve": even(8.0)}) for count in (1, 2, 4)})
+    with pytest.raises(UsageError, match="whole numbers"):
+        scaling_of(found, [{"ranks": 2.5}])
+    sizes = timed({n: [n] for n in (1.0, 1.5, 2.0)})
+    assert scaling_of(sizes, [{"n": 2.5}]).predictions[0].elapsed is not None

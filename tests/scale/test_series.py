@@ -69,14 +69,21 @@ def test_runs_of_a_program_that_failed_are_omitted_unless_all_did(tmp_path: Path
 
 
 def test_runs_of_several_programs_are_told(tmp_path: Path) -> None:
-    for n, program in ((100, "pairs"), (200, "pairs"), (400, "sort")):
+    def measured(n: int, program: str, function: str) -> None:
         place = tmp_path / f"n={n}"
-        place.mkdir()
-        (place / "stacks").write_text(write([(("main", "solve"), n)]))
+        place.mkdir(exist_ok=True)
+        (place / "stacks").write_text(write([(("main",), 1), (("main", function), n)]))
         told = {"profile": "stacks", "code": 0, "command": [f"./{program}", str(n)]}
         (place / "measure.json").write_text(json.dumps(told))
+
+    for n, program in ((100, "pairs"), (200, "pairs"), (400, "sort")):
+        measured(n, program, "solve")
     assert "These are runs of several programs: pairs, sort." in read_series([tmp_path]).notes
     assert not read_series([tmp_path / "n=100", tmp_path / "n=200"]).notes
+    # What has hardly a function in common is no series.
+    measured(400, "sort", "split")
+    with pytest.raises(UsageError, match=r"These are runs of several programs: pairs, sort\."):
+        read_series([tmp_path])
 
 
 def test_a_file_gives_the_parameters(tmp_path: Path) -> None:
