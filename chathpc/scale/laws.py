@@ -172,9 +172,10 @@ class Law:
     def growth(self, parameter: str, point: Array) -> float:
         """The exponent with which the cost grows with a parameter up to a point, over a factor of two."""
         half = np.where(np.array(self.parameters) == parameter, point / 2, point)
-        return log2(max(self._at(point), 1e-300) / max(self._at(half), 1e-300))
+        return log2(max(self.at(point), 1e-300) / max(self.at(half), 1e-300))
 
-    def _at(self, point: Array) -> float:
+    def at(self, point: Array) -> float:
+        """The cost at a point."""
         values = [[factor.at(point[place]) for place, factor in enumerate(term)] for term in self.terms]
         return float(np.dot(self.coefficients, np.prod(values, axis=1)))
 
@@ -302,9 +303,12 @@ class Fitted:
         scales = np.geomspace(measured.min(), max([measured.max(), *targets]), count).tolist()
         points = [{**(fixed or {}), parameter: scale} for scale in scales]
         growth, every = self.growth(parameter), (self.law, *self.others)
-        # Of the laws the best one that agrees with the growth of all as it is shown: no reader should find two exponents.
+        # Of the laws the best one that agrees with the growth of all as it is shown, and gives about their cost at the largest point: no
+        # reader should find two exponents, nor another cost than was measured.
         low, high, end = round(growth.low, 1), round(growth.high, 1), self.points.max(axis=0)
-        law = next((each for each in every if low <= round(each.growth(parameter, end), 1) <= high), self.law)
+        agreeing = [each for each in every if low <= round(each.growth(parameter, end), 1) <= high] or [self.law]
+        cost = float(np.median(self.samples({**(fixed or {}), parameter: float(measured.max())}))) or 1.0
+        law = min(agreeing, key=lambda each: max(abs(each.at(end) / cost - 1), _MISSED))
         return LawRecord(
             text=law.text, kind=law.kind, error=self.error, growth=growth, others=[other.text for other in every if other != law],
             curve=[CurveRecord(at=each[parameter], cost=self.predict(each)) for each in points if not self.refusal(each)],
@@ -506,6 +510,9 @@ def _fit(library: Hypotheses, points: Array, values: Array) -> Fitted:
     between = float(np.nansum((values - means[:, None]) ** 2 / expected[:, None] ** 2)) / free if free else inf
     missed = float(away[away > _ERRORS * np.sqrt(between / counts)].max(initial=0.0))
     others = [each for each in np.argsort(-posterior.shares)[:4].tolist() if each != chosen]
+    # What fits best with a negative coefficient is no law, with 0 in its place still less.
+    told = (posterior.coefficients > 0) | (library.members[kept] < 0)
+    others = [each for each in others if told[each].all()]
     law, *rest = (_law(library, posterior, each) for each in (chosen, *others))
     noise = float(np.sqrt(posterior.squares[chosen] / posterior.freedom[chosen]))
     return Fitted(law, error, tuple(rest[:3]), missed, noise, points, library, posterior, crc32(means.tobytes()))

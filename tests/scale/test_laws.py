@@ -214,6 +214,26 @@ def test_the_law_that_is_shown_has_the_growth_that_is_shown() -> None:
     assert round(record.growth.low, 1) <= float(Fraction(power.strip("()"))) <= round(record.growth.high, 1)
 
 
+def test_the_law_that_is_shown_gives_what_was_measured_at_the_largest_point() -> None:
+    """All pairs, as sampled: the few samples of the smallest sizes draw a single power away from the costs that matter."""
+    times = {
+        2000: (3.3, 0.0, 0.0),
+        4000: (6.0, 5.8, 3.99),
+        8000: (24.05, 22.04, 22.04),
+        16000: (93.05, 91.85, 90.15),
+        32000: (355.85, 369.26, 354.57),
+    }
+    found = fit([Measurement({"n": float(n)}, each) for n, each in times.items()])
+    shown = found.record("n", [64000.0])
+    (law,) = (each for each in (found.law, *found.others) if each.text == shown.text)
+    assert cost(law, {"n": 32000.0}) == pytest.approx(359.9, rel=0.15)
+
+
+def test_other_laws_have_no_coefficients_that_were_cut_off() -> None:
+    found = fit([Measurement({"p": p}, (0.106, 0.105, 0.104)) for p in (1.0, 2.0, 3.0)])
+    assert all(coefficient > 0 for law in found.others for coefficient in law.coefficients)
+
+
 def test_what_no_law_describes_is_not_extrapolated() -> None:
     """The last of equal blocks of a triangular loop has 2/p − 1/p² of it, which falls the faster the more there are, as no sum of powers does."""
     last = fitted(lambda p: 2 / p - 1 / p**2, noise=0.01, repetitions=3, points=(1.0, 2.0, 4.0))
