@@ -147,9 +147,9 @@ def costs_most(samples: Mapping[str, Array]) -> list[str]:
     return [names[place] for place in np.argmax(np.stack(list(samples.values())), axis=0).tolist()]
 
 
-def keeps(limit: float) -> Decision:
-    """The decision whether the sum of all costs keeps a limit: yes or no."""
-    return lambda samples: np.where(np.sum(list(samples.values()), axis=0) <= limit, "yes", "no").tolist()
+def keeps(limit: float, yes: str = "yes", no: str = "no") -> Decision:
+    """The decision whether the sum of all costs keeps a limit, with the answers to it."""
+    return lambda samples: np.where(np.sum(list(samples.values()), axis=0) <= limit, yes, no).tolist()
 
 
 def advise(
@@ -286,7 +286,8 @@ class Outlook:
             yield "what costs most", fits, costs_most
         ideal, least = self._ideal(target), threshold("scales_well")
         if ideal is not None:
-            yield f"whether the efficiency is {least * 100:.0f} %", {"time": self.whole}, keeps(ideal / least)
+            decision = keeps(ideal / least, f"at least {least * 100:.0f} %", f"below {least * 100:.0f} %")
+            yield "what the efficiency is", {"time": self.whole}, decision
 
     def _offered(self, target: float) -> list[Candidate]:
         """Runs at the scales that were measured, and at larger ones up to the target."""

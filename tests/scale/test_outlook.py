@@ -260,3 +260,11 @@ def test_no_time_is_told_of_a_part_of_a_rank() -> None:
         scaling_of(found, [{"ranks": 2.5}])
     sizes = timed({n: [n] for n in (1.0, 1.5, 2.0)})
     assert scaling_of(sizes, [{"n": 2.5}]).predictions[0].elapsed is not None
+
+
+def test_what_is_known_of_the_efficiency_is_read_at_once() -> None:
+    # 8 s of divided work and 1 s of one thread's: at 64 threads 9 / 64 of 1.125 s.
+    found = scaling_of(strong({"solve": even(8.0), "setup": alone(1.0)}), [{"threads": 64.0}])
+    assert "It is known what the efficiency is at 64 threads: below 80 %, 100 % certain." in " ".join(
+        outlook_sentences(found)
+    )
