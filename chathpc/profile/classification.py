@@ -327,6 +327,7 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     frame[math & (outside | (by_module == Activity.MATH) | tree.where_name(is_for_vectors))] = Activity.MATH
     # What a loop of Python pays is its own steps, not the function of libm at the end of each; mpi4py hands on to MPI.
     frame[of_python & (frame == Activity.MATH)] = Activity.LIBRARY
+    frame[(frame == _USER) & (tree.kind == NodeKind.REGION) & tree.where_name(_is_region_of_mpi)] = Activity.MPI
     waits = python_waits(tree)
     frame[waits != _USER] = waits[waits != _USER]
     frame[interpreter_waits(tree)] = Activity.LOCK
@@ -340,6 +341,11 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     # the top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
     return frame
+
+
+def _is_region_of_mpi(name: str) -> bool:
+    """True for a region that its author says is of MPI: `halo::MPI-1`, `MPI 2D`; `MPIBuffers` may do anything."""
+    return re.match(r"MPI(?![A-Za-z])", name.rpartition("::")[2]) is not None
 
 
 def python_waits(tree: CallTree) -> Frames:

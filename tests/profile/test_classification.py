@@ -561,3 +561,18 @@ def test_gos_runtime_is_no_code_of_the_program() -> None:
     assert kind_of(tree, "main.main") == A.COMPUTE
     for clone in ("runtime._omp_fn.0", "runtime.part.0", "runtime.lto_priv.1"):  # of a function of C
         assert activity_of_name(clone) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("halo::MPI-1", A.MPI), ("step::MPI_ALLREDUCE", A.MPI), ("MPI 2D", A.MPI), ("enforceIC::MPI2DCOMM", A.MPI),
+        ("MPIBuffers", A.COMPUTE), ("setup MPI", A.COMPUTE), ("MPI::step", A.COMPUTE),
+    ],
+)  # fmt: skip
+def test_a_region_that_its_author_calls_mpi_is_mpi_and_what_the_program_does_in_it_is_its_own(
+    name: str, activity: Activity
+) -> None:
+    tree = program(region(name, own("pack")))
+    assert kind_of(tree, name) == activity
+    assert kind_of(tree, "pack") == A.COMPUTE
