@@ -583,7 +583,7 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     if failed := _failed(facts.profile):
         notes.append(failed)
     if has_good_timeline(facts):
-        notes.append(window_note(facts.traced))
+        notes.append(window_note(facts.traced, prepared=facts.gaps.prepared_share > 0))
     if facts.profile.helpers.sentence:
         notes.append(facts.profile.helpers.sentence)
     no_core = starved(facts) if facts.profile.time is not None and facts.total else ""

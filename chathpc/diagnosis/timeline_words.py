@@ -229,8 +229,8 @@ def only_graphs(timeline: TimelineFacts) -> bool:
     return timeline.spent(LaneKind.GRAPH) > common()["most"].value * timeline.computing
 
 
-def window_note(timeline: TimelineFacts) -> str:
-    """What shares of device findings are parts of, and what lies before."""
+def window_note(timeline: TimelineFacts, *, prepared: bool) -> str:
+    """What shares of device findings are parts of, and what lies before; `prepared` if one is of that too."""
     text = (
         f"Shares of device findings are parts of the {numbers.seconds(timeline.window)} from the first to the last operation of "
         f"{'the device' if len(timeline.devices) == 1 else f'{len(timeline.devices)} devices'}"
@@ -239,8 +239,11 @@ def window_note(timeline: TimelineFacts) -> str:
     if not _is_worth_a_line(before, timeline.window):
         return f"{text}."
     parts = [part for part in timeline.host_in(timeline.before) if _is_worth_a_line(part.seconds, before)]
-    doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
-    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares exclude."
+    # Calls lie in ranges and in calls of other kinds: what stands side by side is of one kind.
+    parts = [part for part in parts if part.kind == parts[0].kind][:3]
+    doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts)
+    unless = " unless they are of preparation and work" if prepared else ""
+    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares exclude{unless}."
 
 
 # -- places --------------------------------------------------------------------------------------------------

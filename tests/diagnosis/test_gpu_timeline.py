@@ -436,6 +436,7 @@ def test_buffers_allocated_in_one_long_gap_are_not_the_program_s_preparation() -
     assert (found.seconds, found.share) == (pytest.approx(2 * 16 * 400e-6), pytest.approx(12.8 / 23))
     assert found.summary.startswith("32 calls that allocate or free memory between operations leave")
     assert found.title == "Pinned host memory allocated between operations"
+    assert not any("device_vector" in each for each in found.advice)
     rest = finding(diagnosis, "gpu-idle-host-bound")
     assert rest.seconds == pytest.approx(2 * (10e-3 - 16 * 400e-6))
 
@@ -590,9 +591,13 @@ def test_preparation_that_is_longer_than_all_work_counts() -> None:
     profile = recorded(
         ranged("init_data", (-900e3, 0)), api("cudaStreamCreate", (-500e3, -300e3)), kernel("k", (0, 100e3))
     )
-    found = finding(diagnosed(profile), "gpu-idle-host-bound")
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-idle-host-bound")
     assert found.where.function == "init_data"
     assert (found.seconds, found.share) == (pytest.approx(0.7), pytest.approx(0.7 / 0.8))
+    # The call lies in the range; the finding's share is of the preparation too.
+    told = "Before it the host works 900 ms (init_data 900 ms), which these shares exclude unless they are of preparation and work."
+    assert any(told in note for note in diagnosis.notes)
     short = recorded(ranged("init_data", (-90e3, 0)), kernel("k", (0, 100e3)))
     assert causes(short) == ["gpu-kernel-bound"]
 

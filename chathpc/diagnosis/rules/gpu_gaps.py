@@ -156,6 +156,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         ),
         signs=2,
         samples=0,
+        fits="pinned" if pinned else "",
     )
 
 
@@ -197,7 +198,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
                 f"idle time of {'the devices' if several else 'the device'} while the host is in MPI",
                 "union of MPI calls without MPI_Init and MPI_Finalize, inside idle time of the device",
                 "host.time",
-                parts=(Part("MPI in all", spent, "s"),),
+                parts=(Part("MPI in all", spent, "s"),) if cost < common()["nearly_all"].value * spent else (),
                 where=place,
             ),
             *(
