@@ -218,10 +218,15 @@ def command(
         def on_processor(asked: Asked) -> tuple[Prediction, ...]:
             from chathpc.predict.opencl import predict_opencl
 
-            if device not in (None, "own") or len(program) > 1 or not no_sandbox:
+            if device not in (None, "own"):
+                raise UsageError(
+                    f"An OpenCL kernel is followed on this machine's processor, not predicted for {device}.",
+                    hint="Leave --device out.",
+                )
+            if len(program) > 1 or not no_sandbox:
                 raise UsageError(
                     "An OpenCL kernel is followed alone, on this machine's processor, where its own code runs without a sandbox.",
-                    hint="If you trust it: chathpc predict kernel.cl --no-sandbox --grid X --block X --param NAME=VALUE",
+                    hint=f"If you trust it: chathpc predict {shlex.quote(str(program[0]))} --no-sandbox --grid X --block X --param NAME=VALUE",
                 )
             return (predict_opencl(program[0].resolve(), " ".join(words), asked, progress),)
 

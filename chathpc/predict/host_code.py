@@ -287,8 +287,9 @@ def compiled(source: str, compiler: str, *options: str) -> str:
     """Path of what the compiler makes of a C source of ours, once; it goes when this process ends."""
     folder = tempfile.TemporaryDirectory(prefix="chathpc-")
     _FOLDERS.append(folder)
-    run([compiler, str(MACHINE / source), *options, "-o", f"{folder.name}/made"])
-    return f"{folder.name}/made"
+    made = f"{folder.name}/{Path(source).stem}"
+    run([compiler, str(MACHINE / source), *options, "-o", made])
+    return made
 
 
 _FOLDERS: list[tempfile.TemporaryDirectory[str]] = []

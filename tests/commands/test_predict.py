@@ -159,6 +159,8 @@ def test_the_page_holds_picture_and_text_and_no_script() -> None:
         ((".", "-D", "N=1"), 2, "Options of the compiler are for sources."),
         (("a.cu", "--device", "rtx3081"), 2, "rtx3080"),
         (("a.cl", "--grid", "1"), 2, "without a sandbox"),
+        (("own.cl", "--grid", "1"), 2, "chathpc predict own.cl --no-sandbox"),
+        (("a.cl", "--grid", "1", "--no-sandbox", "--device", "h100"), 2, "not predicted for h100"),
         (("a.cu", "--grid", "0"), 2, "0 is no size"),
         (("a.cu", "--device", "a100", "--device", "h100"), 2, "2 devices are named"),
         ((str(PROGRAMS / "three.cu"), "--kernel", "saxpy", "--param", "n=1000"), 2, "The program has a main"),
