@@ -207,14 +207,30 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     if not kernels:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
-    more = f" Only its counters can show whether the kernel itself is slow: {counters(timeline.profile, top.name)}"
+    name, among = largest_instance(timeline, top)
+    more = f" Only its counters can show whether the kernel itself is slow: {counters(timeline.profile, name)}"
     inside = timeline.share(timeline.spent(LaneKind.D2D))
     copies = f"copies inside the device {numbers.percent(inside)}, " if _is_worth_a_line(inside, 1.0) else ""
     if only_graphs(timeline):
         return f"{start}: CUDA graphs fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle. {GRAPHS}"
     return (
         f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle; "
-        f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
+        f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}{among}).{'' if has_counters(timeline) else more}"
+    )
+
+
+def largest_instance(timeline: TimelineFacts, kernel: KernelTotal) -> tuple[str, str]:
+    """The name to measure a kernel by, and what to say with its share: where it is many instances of a template, the one with most time."""
+    tree, time = timeline.profile.tree, timeline.profile.has("gpu.kernel.time")
+    name = (
+        plain(tree.names[tree.name[kernel.node]]) if kernel.node >= 0 and tree.name[kernel.node] >= 0 else kernel.name
+    )
+    if not time or name == kernel.name:
+        return kernel.name, ""
+    spent = timeline.profile.dense("gpu.kernel.time")[tree.name == tree.name[kernel.node]].sum()
+    return (
+        name,
+        f" in all its instances, the largest is {kernel_title(name)} with {numbers.percent(timeline.share(float(spent)))}",
     )
 
 

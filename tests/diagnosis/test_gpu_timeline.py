@@ -95,6 +95,17 @@ def test_the_healthy_sample_gets_no_culprit() -> None:
     assert not is_about_devices(Facts(saturated()), diagnosed(saturated()).findings)
 
 
+def test_a_template_with_many_instances_is_measured_by_the_largest() -> None:
+    # 40 and 60 ms of two instances; each runs another lambda.
+    one, other = (f"void par<step(int)::[lambda(int) (instance {number})]>(T1)" for number in (1, 2))
+    diagnosis = diagnosed(recorded(kernel(one, *every(10e3, 4e3, 10)), kernel(other, *every(10e3, 6e3, 10, begin=4e3))))
+    told = "par 100 % in all its instances, the largest is par<step::lambda#2> with 60.0 %"
+    assert told in diagnosis.findings[0].summary
+    assert "instance 2" in str(diagnosis.findings[0].next_measurement)
+    alone = diagnosed(recorded(kernel(one, *every(10e3, 10e3, 10))))
+    assert "instances" not in alone.findings[0].summary
+
+
 def test_overlapping_spans_give_no_share_above_a_hundred_percent() -> None:
     """Four streams copy and compute at once, and four threads wait at once: sums would be 400 %."""
     profile = recorded(

@@ -29,6 +29,7 @@ from chathpc.diagnosis.timeline_words import (
     idle_fact,
     kernel_fact,
     kernel_site,
+    largest_instance,
     lasting,
     measured,
     of_work,
@@ -175,12 +176,13 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     if stalled:
         evidence += [after_waits(facts.gaps), waits(timeline)]
     second = _second(timeline, kernels)
+    name, among = largest_instance(timeline, top)
     next_measurement = (
-        f"{counters(timeline.profile, top.name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
+        f"{counters(timeline.profile, name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
     )
     summary = (
         f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
-        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can show why they take so long'}."
+        f"{numbers.percent(timeline.share(top.seconds))}{among}{'' if has_counters(timeline) else '; only kernel counters can show why they take so long'}."
     )
     if only_graphs(timeline):
         summary = f"CUDA graphs fill {numbers.percent(share)} of {window_words(timeline)}; their kernels were not recorded one by one."
