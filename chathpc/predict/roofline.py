@@ -106,7 +106,7 @@ def change(found: Roofline) -> str:
     if found.margin > _FAR:
         return ""
     if found.bound == "bandwidth":
-        return f"It would be compute-bound with {_number(found.margin)}x fewer bytes, or as many times more {_WORDS[first.kind]} operations."
+        return f"It would be compute-bound with {_number(found.margin)}x fewer bytes, or {_number(found.margin)}x more {_WORDS[first.kind]} operations."
     above = [roof for roof in found.roofs if roof.ratio >= 1]
     each = " and ".join(f"{_number(roof.ratio)}x fewer {_WORDS[roof.kind]} operations" for roof in above)
     return f"It would be bandwidth-bound with {each}, or {_number(first.ratio)}x more bytes."

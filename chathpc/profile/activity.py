@@ -62,7 +62,7 @@ ACTIVITY_WORDS = {
     Activity.JOIN: "waiting for threads to end",
     Activity.GPU_LAUNCH: "launching GPU work",
     Activity.GPU_SYNC: "waiting for the GPU",
-    Activity.GPU_COPY: "calls that copy to or from the GPU",
+    Activity.GPU_COPY: "copying to and from the GPU",
     Activity.GPU_API: "other calls of the GPU runtime",
     Activity.JIT: "compiling at run time",
     Activity.HELPER: "threads of libraries",

@@ -46,7 +46,7 @@ def test_what_would_change_the_class_is_said_in_factors() -> None:
     found = classify(counts(1e9, integer=3.297e9), device("rtx3080"))
     assert found.limiter == "memory"
     assert (found.bound, round(found.roofs[0].balance, 1)) == ("bandwidth", 16.5)
-    assert change(found) == "It would be compute-bound with 5x fewer bytes, or as many times more integer operations."
+    assert change(found) == "It would be compute-bound with 5x fewer bytes, or 5x more integer operations."
 
 
 def test_what_nothing_near_changes_is_not_told_as_a_change() -> None:
