@@ -19,6 +19,10 @@ _SOURCE = re.compile(
 _LEVEL = re.compile(
     r"(?<=\s)-(?:O(?P<level>\d{1,3}|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
 )
+#: Floating-point arithmetic in another order, and the processor, unless it is the one that compilers take unasked.
+_FLAGS = re.compile(
+    r"(?<=\s)(?:-m(?:arch|cpu)=(?!(?:x86-64|armv8-a)(?:\s|$))[\w.+-]{1,60}|-xHost|-ffast-math|-fassociative-math)(?=\s|$)"
+)
 _STEP = re.compile(r"(?<=\s)-(?:c|o|dc|dw)(?=\s)")
 _PRODUCER = re.compile(
     r"DW_AT_producer\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?"
@@ -53,7 +57,7 @@ def unit_of(line: str) -> CompiledUnit | None:
     options, optimised = _level(rest)
     if not options:
         optimised = optimises(name, line[: compiler.start("name")], rest)
-    return CompiledUnit(clean(source["file"]), clean(name), optimised, options, "the command line")
+    return CompiledUnit(clean(source["file"]), clean(name), optimised, options, "the command line", _flags(rest))
 
 
 def is_source(file: str) -> bool:
@@ -76,7 +80,11 @@ def _of_producer(line: str) -> CompiledUnit | None:
     name = " ".join(text.split()[:3])
     if not options and ("clang" in text or " -" not in text):
         return None  # no options are recorded: by Clang without -grecord-command-line, by GCC with -gno-record-gcc-switches
-    return CompiledUnit("", clean(name)[:60], optimised, options, "the producer in its debug information")
+    return CompiledUnit("", clean(name)[:60], optimised, options, "the producer in its debug information", _flags(text))
+
+
+def _flags(options: str) -> str:
+    return clean(" ".join(_FLAGS.findall(options)))
 
 
 def _level(options: str) -> tuple[str, bool | None]:

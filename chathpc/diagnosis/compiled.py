@@ -268,6 +268,13 @@ class Compiled:
         return files[facts.site_file], tuple(said)
 
 
+def units_of(build: Build | None, file: str) -> tuple[CompiledUnit, ...]:
+    """How a file was compiled, as far as records tell."""
+    units = () if build is None else build.units
+    named = FileIndex(unit.file for unit in units if unit.file).find(file)
+    return tuple(unit for unit in units if unit.file in named)
+
+
 def resources_of(build: Build, kernel: str, capability: str) -> KernelResources | None:
     """What ptxas gave a kernel: on the device's architecture, else on the newest; None if it is not in the log."""
     key, base = kernel_key(kernel), base_key(kernel)

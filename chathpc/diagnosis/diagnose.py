@@ -16,6 +16,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import DEVICE, LANGUAGES, OTHER, Cause
 from chathpc.diagnosis.command import filled, named
+from chathpc.diagnosis.compiled import units_of
 from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import HOST_TIME, not_collected
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
@@ -44,6 +45,7 @@ from chathpc.diagnosis.rules.compiler_kernels import with_resources
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.gpu_predicted import with_predictions
 from chathpc.diagnosis.rules.growth import with_growth
+from chathpc.diagnosis.rules.hot_spots import NO_CHANGE
 from chathpc.diagnosis.rules.input_output_log import is_done, is_log, processes_of, too_little_io
 from chathpc.diagnosis.rules.memory import leak
 from chathpc.diagnosis.statistics import interval
@@ -364,7 +366,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
             dict.fromkeys(
                 (
                     *(each for suspect in suspects for each in _catalogue(facts, draft, cause(suspect))),
-                    *draft.advice,
+                    *(() if suspects and draft.advice == NO_CHANGE else draft.advice),
                     *([] if draft.own_advice else _fitting(draft, _catalogue(facts, draft, entry))),
                 )
             )
@@ -449,6 +451,8 @@ def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:
         models = tuple(dict.fromkeys((*models, _MODELS[vendor])))
     fits = entry.advice_for(*models) or entry.advice_for(*(each for each in models if each != OTHER))
     advice = tuple(in_words_of(vendor, sentence) for sentence in fits if not is_done(facts, sentence))
+    if any(unit.is_tuned for unit in units_of(facts.profile.build, draft.where.file or "")):
+        advice = tuple(each[:1].upper() + each[1:] for each in (_NOT_YET.sub("", sentence) for sentence in advice))
     if entry.family.startswith("gpu-") and any(map(_REPLAYS.match, facts.profile.tree.names)):
         advice = tuple(sentence for sentence in advice if "GraphLaunch" not in sentence)
     return (*advice, _MORE_THREADS) if alone else advice
@@ -459,6 +463,8 @@ def _fitting(draft: Draft, advice: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(each for each in advice if re.search(draft.fits, each, re.IGNORECASE)) or advice
 
 
+#: What is advised to those only who have not done it, in front of what is advised to all.
+_NOT_YET = re.compile(r"^Compile .*, if it is not yet, and ")
 _MORE_THREADS = (
     "This is an OpenMP region already, which one thread ran: use more threads (OMP_NUM_THREADS) if there are cores."
 )

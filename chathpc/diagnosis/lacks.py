@@ -8,6 +8,7 @@ from pathlib import PurePath
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.compiled import units_of
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.device import samples_metric
 from chathpc.diagnosis.facts import Facts
@@ -77,7 +78,9 @@ def remarks(facts: Facts) -> Lack | None:
     hot = (PurePath(files[each]) for each in np.argsort(-sums, kind="stable").tolist() if sums[each] > 0)
     file = next((each for each in hot if each.suffix not in _HEADERS and language_of(each.name) in _COMPILERS), _ANY)
     compiler = _COMPILERS[language_of(file.name)]
-    flags = "-O2 -g -fopt-info-vec-missed -fopt-info-inline-missed"
+    known = next((unit for unit in units_of(facts.profile.build, str(file)) if unit.options), None)
+    level = "-O2" if known is None else " ".join(filter(None, (known.options, known.flags)))
+    flags = f"{level} -g -fopt-info-vec-missed -fopt-info-inline-missed"
     return Lack("no remarks of a compiler", f"{compiler} {flags} -c {shlex.quote(file.name)} 2> build.log")
 
 

@@ -77,15 +77,32 @@ class KernelResources:
     shared: int | None = None
 
 
+#: GCC manual, "Options that control optimization": -Ofast has -ffast-math, and that -fassociative-math.
+_REORDERING = ("-Ofast", "-ffast-math", "-fassociative-math")
+
+
 @dataclass(frozen=True, slots=True)
 class CompiledUnit:
-    """How a source file was compiled: `optimised` is None where that is not known, `told_by` says what it was read from."""
+    """How a source file was compiled: `optimised` is None where that is not known, `told_by` says what it was read from, `flags` are those of
+    the processor and of floating-point arithmetic.
+    """
 
     file: str
     compiler: str
     optimised: bool | None
     options: str = ""
     told_by: str = ""
+    flags: str = ""
+
+    @property
+    def reorders_sums(self) -> bool:
+        """True if sums of floating-point numbers may be added in another order."""
+        return any(each in _REORDERING for each in (self.options, *self.flags.split()))
+
+    @property
+    def is_tuned(self) -> bool:
+        """True if it has the highest level of optimisation for a processor that was chosen."""
+        return self.options in ("-O3", "-Ofast") and any(each[:2] in ("-m", "-x") for each in self.flags.split())
 
 
 @dataclass(frozen=True, slots=True)

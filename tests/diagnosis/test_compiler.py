@@ -12,7 +12,7 @@ from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, Kernel
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
 from tests.diagnosis.kernels import one, report
-from tests.diagnosis.parts import check, finding, function, hot_loop, libm, main, statements
+from tests.diagnosis.parts import check, finding, function, hot_loop, libm, main, source, statements
 from tests.profile.build import Node, build, call, entry, gpu_op, inlined, kernel, line, loop
 
 
@@ -309,6 +309,51 @@ def test_names_are_compared_demangled() -> None:
 
 def unit(file: str, optimised: bool | None, options: str = "-O0") -> CompiledUnit:
     return CompiledUnit(file, "gcc", optimised, options, "the command line")
+
+
+SUM = """double norm(const double *u, int n) {
+  double s = 0.0;
+  for (int i = 1; i < n; i++) {
+    s += u[i] * u[i];
+  }
+  return s;
+}
+"""
+SWEEP = """double relax(double *u, int n) {
+  double s = 0.0;
+  for (int i = 1; i < n; i++) {
+    double v = 0.5 * (u[i - 1] + u[i + 1]); s += v; u[i] = v;
+  }
+  return s;
+}
+"""
+
+
+def advised(text: str, options: str, flags: str = "") -> str:
+    hot = build(main(function("norm", loop("app.c:3", line("app.c:4", time=9.0)), at="app.c:1")))
+    unit = CompiledUnit("app.c", "gcc", True, options, "the command line", flags)
+    return explained(replace(hot, read_source=source({"app.c": text})), units=(unit,)).findings[0].advice[0]
+
+
+@pytest.mark.parametrize(("options", "flags"), [("-O3", "-ffast-math"), ("-Ofast", ""), ("-O3", "-fassociative-math")])
+def test_a_sum_whose_order_the_compiler_may_change_is_no_chain_of_additions(options: str, flags: str) -> None:
+    assert "omp simd reduction" in advised(SUM, "-O3", "-march=znver3")
+    assert "omp simd" not in advised(SUM, options, flags)
+
+
+def test_a_sum_in_a_loop_whose_iterations_need_each_other_is_not_asserted_to_be_independent() -> None:
+    assert advised(SWEEP, "-O2").startswith("An iteration of the loop needs u[i - 1] of an earlier iteration")
+
+
+def test_options_that_are_known_are_neither_advised_nor_left_out_of_commands() -> None:
+    assert advised(SUM, "-Ofast").startswith("Compile the file with -O3 -march=native")
+    assert advised(SUM, "-Ofast", "-march=znver3").startswith("Read why loops were not vectorised")
+    diagnosis = explained(LOOP, units=(CompiledUnit("app.c", "gcc", True, "-O3", "", "-march=znver3 -ffast-math"),))
+    commands = [each.remedy for each in diagnosis.examined.skipped]
+    assert (
+        "gcc -O3 -march=znver3 -ffast-math -g -fopt-info-vec-missed -fopt-info-inline-missed -c app.c 2> build.log"
+        in commands
+    )
 
 
 def test_a_hot_file_compiled_without_optimisation() -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.compiled import units_of
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.source.invariant import pure_name
 from chathpc.diagnosis.source.layout import OF_NODES, declaration_of
 from chathpc.diagnosis.source.model import Does, Function, Kind, Statement, Unit, expressions
+from chathpc.diagnosis.source.parallel import in_order
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
@@ -42,7 +44,11 @@ _SUMS = {
 }
 _SUM_IN_C = "Write #pragma omp simd reduction(+:…) before it (-fopenmp-simd), or keep four or more sums and add them up at the end"
 _RUST_SUM = re.compile(r"\.sum(?:::<\w+>)?\(\)|\bfold\(\s*-?[\d.]+_?f(?:32|64)|\bfold\(\s*\d+\.\d*")
-_NOTHING = (
+_IN_ORDER = (
+    "{needs}: it waits for that, so the loop can't be vectorised. Go through in an order without this (red-black or coloured, Jacobi, a parallel scan), or do "
+    "several rows or planes that are independent at once.",
+)
+NO_CHANGE = (
     "No change is known to help: the source shows no loop of arithmetic here that compilers could vectorise, and no waste that is known by its "
     "looks. Look at how often this is called and whether each call is needed, and at what the hottest line waits for (the next measurement).",
 )
@@ -78,9 +84,20 @@ def _by_source(facts: Facts, file: str, line: int) -> tuple[str, ...]:
         return ()
     loop = function.innermost(line)
     statements = function.inside(loop.index) if loop is not None else function.statements
-    if loop is not None and any(_adds_up(one, function, source.unit) for one in statements if one.loop == loop.index):
+    needs = in_order(function, source.unit, line)
+    if needs is not None:
+        return tuple(
+            each.format(needs=f"An iteration of the loop {needs.says.removesuffix(' in its loop')}")
+            for each in _IN_ORDER
+        )
+    reordered = any(unit.reorders_sums for unit in units_of(facts.profile.build, file))
+    if (
+        loop is not None
+        and not reordered
+        and any(_adds_up(one, function, source.unit) for one in statements if one.loop == loop.index)
+    ):
         return _sum(language)
-    return () if _may_vectorise(statements, source) else _NOTHING
+    return () if _may_vectorise(statements, source) else NO_CHANGE
 
 
 def _sum(language: Language | None) -> tuple[str, ...]:

@@ -154,7 +154,21 @@ def in_order(function: Function, unit: Unit, line: int) -> Sign | None:
     for assigned in (one for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN):
         target, read = assigned.parts[0], None
         if target.kind == Kind.INDEX:
-            read = next((one for one in assigned.parts[1].walk() if _is_before(one, target, loop, scope)), None)
+            local = {one.name for one in function.declarations if one.loop == loop.index} & {*assigned.parts[1].names()}
+            values = [
+                each.parts[1]
+                for each in expressions(tuple(own))
+                if each.kind == Kind.ASSIGN and each.parts[0].text in local
+            ]
+            read = next(
+                (
+                    one
+                    for value in (assigned.parts[1], *values)
+                    for one in value.walk()
+                    if _is_before(one, target, loop, scope)
+                ),
+                None,
+            )
         elif (
             target.kind == Kind.NAME
             and assigned.text == "="

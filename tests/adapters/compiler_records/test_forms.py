@@ -235,6 +235,20 @@ def test_lines_that_compile_nothing(line: str) -> None:
     assert unit_of(line) is None
 
 
+@pytest.mark.parametrize(
+    ("options", "flags"),
+    [
+        ("-march=rocketlake -mmmx -mtune=rocketlake -g -O3 -ffast-math", "-march=rocketlake -ffast-math"),
+        ("-mtune=generic -march=x86-64 -g -O2", ""),
+        ("-march=x86-64-v3 -O2", "-march=x86-64-v3"),
+    ],
+)
+def test_the_processor_and_the_order_of_sums_are_read_from_the_options(options: str, flags: str) -> None:
+    unit = unit_of(f"    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C17 12.2.0 {options}")
+    assert unit is not None
+    assert unit.flags == flags
+
+
 DEBUG = """    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C17 12.2.0 -mtune=generic -g
     <10>   DW_AT_language    : 29\t(C11)
     <11>   DW_AT_name        : (indirect line string, offset: 0x0): src/acc.c
