@@ -136,6 +136,11 @@ def classify(tree: CallTree) -> Activities:
     first = _first_of_call(tree, call, telling)
     vague = in_library & (first >= 0) & is_one_of(kind, (Activity.LIBRARY, Activity.PROFILER))
     kind[vague] = frame[np.maximum(first, 0)][vague]
+    # What a function of the C library moves between calls of the program's (qsort's comparisons) is part of its own work.
+    back = np.flatnonzero(is_frame & ~in_library & (frames_above >= 0))
+    back = call[frames_above[back]]
+    own = np.isin(tree.name, tree.name[back[back >= 0]]) & ((tree.module < 0) | tree.where_module(is_of_c_library))
+    kind[in_library & own[np.maximum(call, 0)] & (kind == Activity.COPY)] = Activity.LIBRARY
     # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce),
     # else of the first function of Python (numpy.cross behind NumPy's dispatcher).
     packages = in_library & of_python[np.maximum(call, 0)]
@@ -311,6 +316,7 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
     """What each node stands for by its own name and module; _USER for the program's own code. `outside`: nodes without a source file."""
     by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
     by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
+    by_module = _by_files(tree, by_module)
     placeholder = is_one_of(tree.kind, (NodeKind.PLACEHOLDER, *DEVICE))
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
@@ -346,6 +352,19 @@ def _frames(tree: CallTree, outside: BoolArray, of_python: BoolArray) -> Frames:
 def _is_region_of_mpi(name: str) -> bool:
     """True for a region that its author says is of MPI: `halo::MPI-1`, `MPI 2D`; `MPIBuffers` may do anything."""
     return re.match(r"MPI(?![A-Za-z])", name.rpartition("::")[2]) is not None
+
+
+def _by_files(tree: CallTree, by_module: Frames) -> Frames:
+    """`by_module` with functions of no load module, which perf leaves out of some, taken for those of the library that has their source file."""
+    lines = np.flatnonzero((tree.kind == NodeKind.LINE) & (tree.file >= 0) & (tree.parent >= 0))
+    above, file = tree.parent[lines], tree.file[lines]
+    known = tree.module[above] >= 0
+    of_file = np.full(len(tree.files), _USER, np.uint8)
+    of_file[file[known]] = by_module[above[known]]
+    of_file[file[known & (by_module[above] == _USER)]] = _USER
+    found = by_module.copy()
+    found[above[~known]] = of_file[file[~known]]
+    return found
 
 
 def python_waits(tree: CallTree) -> Frames:

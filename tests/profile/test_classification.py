@@ -139,6 +139,20 @@ def test_a_callback_is_the_programs_code_again() -> None:
     assert found.kind[at(tree, "strcpy")] == A.COPY
 
 
+def test_what_a_sort_moves_between_the_programs_comparisons_is_sorting() -> None:
+    moved = call("memcpy", module=LIBC)
+    tree = program(call("qsort_r", own("compare", at="app.c:7"), moved, module=LIBC))
+    assert kind_of(tree, "memcpy") == A.LIBRARY
+    assert kind_of(program(call("strdup", moved, module=LIBC)), "memcpy") == A.COPY
+
+
+def test_a_function_without_a_load_module_is_of_the_library_that_has_its_file() -> None:
+    inner = call("msort", line("msort.c:82"))
+    tree = program(call("sorted", line("msort.c:44", inner), module=LIBC), line("app.c:9"))
+    assert kind_of(tree, "msort") == A.LIBRARY
+    assert kind_of(program(call("msort", line("app.c:82"))), "msort") == A.COMPUTE
+
+
 def test_the_body_of_a_parallel_region_below_the_runtime_is_the_programs_code() -> None:
     body = own("solve._omp_fn.0", line("app.c:9"), call("GOMP_barrier", module=GOMP))
     tree = program(call("GOMP_parallel", body, module=GOMP))
