@@ -63,11 +63,12 @@ def verdict_words(report: FixReport) -> tuple[str, str]:
 
 
 def times(report: FixReport) -> str:
-    """Before, after, the ratio with its interval."""
+    """Before, after, and the ratio of the pairs with its interval, which is not that of the medians."""
     said = interval(report.speedup)
     if report.seconds_before is None or report.seconds_after is None:
         return said
-    return f"{numbers.seconds(report.seconds_before)} before, {numbers.seconds(report.seconds_after)} after: {said}"
+    medians = f"{numbers.seconds(report.seconds_before)} before, {numbers.seconds(report.seconds_after)} after (medians)"
+    return f"{medians}; pair by pair {said}"
 
 
 def interval(speedup: SpeedupRecord | None) -> str:
