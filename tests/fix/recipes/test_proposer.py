@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -152,6 +153,14 @@ def test_a_change_in_a_function_that_is_called_names_that_function(apart: bool) 
     told = [each.title for each in Recipes().propose(asked, ()) if "const reference" in each.title]
     assert told
     assert told[0].startswith(f"at ({'b' if apart else 'a'}.cpp:2): Pass t of at")
+
+
+def test_values_computed_once_are_counted_by_function_and_helpers_stand_apart() -> None:
+    source = SOURCE.replace("pow(p, 0.3)", "pow(p, 0.3) + exp(p) + exp(2 * p)")
+    asked = problem(finding("loop-invariant-work", "scale", 6), source=source)
+    text = next(each for each in Recipes().propose(asked, ()) if "+" in each.recipe).files["app.c"]
+    assert set(re.findall(r"const double (\w+) =", text)) == {"pow_once", "exp_once", "exp_once2"}
+    assert "#include <stdio.h>\n\nstatic inline double cubed" in text
 
 
 def test_at_most_so_many_are_proposed() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
     if procedure.body is None or procedure.is_broken:
         return
     taken: list[Node] = []
-    number = 0
+    numbers: Counter[str] = Counter()
     for call in procedure.all("call_expression"):
         if taken and inside(call, taken[-1]):
             continue
@@ -63,10 +64,9 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         if loop is None:
             continue
         whole = _widened(call, loop, procedure, program)
-        change = _moved(whole, loop, spot, context, number)
+        change = _moved(whole, loop, spot, context, numbers)
         if change is not None:
             taken.append(whole)
-            number += 1
             yield change
 
 
@@ -243,7 +243,7 @@ def _is_arithmetic_part(node: Node, procedure: Procedure, program: Program) -> b
     return kind is not None and kind.is_arithmetic and text_of(field(node, "operator")) not in compares
 
 
-def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -> Change | None:
+def _moved(whole: Node, loop: Node, spot: Spot, context: Context, numbers: Counter[str]) -> Change | None:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     kind = type_of(whole, procedure, program)
     if kind is None or not kind.is_arithmetic:
@@ -253,7 +253,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
         return None
     call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
     callee = re.sub(r"\W", "", _name_of(call))
-    name = fresh_name(f"{callee}_once", text, number)
+    name = fresh_name(f"{callee}_once", text, numbers[callee])
     value = text[whole.start_byte : whole.end_byte]
     if not _cannot_fail(whole, procedure, program):
         guard = None
@@ -264,6 +264,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
                 return None
         if guard is not None:
             value = guard.encode() + b" ? " + value + b" : 0"
+    numbers[callee] += 1
     insertion = f"const {kind.name} {name} = ".encode() + value + b";"
     edits = (*place.edits(insertion, text), Edit(whole.start_byte, whole.end_byte, name.encode()))
     header = counted(loop, procedure)

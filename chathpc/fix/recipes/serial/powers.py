@@ -64,7 +64,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         edits = []
         body = formula if kind == "double" else formula.replace("sqrt(", "sqrtf(")
         device = "__host__ __device__ " if spot.source.language == "cuda" else ""
-        line = f"static inline {device}{kind} {function}({kind} x) {{ return {body}; }}\n"
+        line = f"\nstatic inline {device}{kind} {function}({kind} x) {{ return {body}; }}\n"
         edits.append(Edit(last_include[-1], last_include[-1], line.encode()))
         base = text[listed[0].start_byte : listed[0].end_byte]
         edits.append(Edit(call.start_byte, call.end_byte, function.encode() + b"(" + base + b")"))
