@@ -54,7 +54,8 @@ _KEPT = 64 << 20
 )
 @click.option(
     "--vary", "varied", metavar="NAME=N,N", multiple=True,
-    help="Measure a series: {NAME} in COMMAND is each of the numbers in turn; threads also set OMP_NUM_THREADS.",
+    help="Measure a series: {NAME} in COMMAND is each of the numbers in turn; threads also set OMP_NUM_THREADS. "
+    "Excludes --kernel, --launches, --no-overhead and --explain.",
 )  # fmt: skip
 @click.option(
     "--interval", metavar="P", type=Share(), default="5%", show_default=True,
@@ -281,7 +282,7 @@ def _tell(measured: Measured, explained: bool) -> None:
     alone = (
         ""
         if cost is None
-        else f"{own}; without waits for a core the program took {seconds(mean(cost.under))}, alone {seconds(cost.seconds)}: {cost}"
+        else f"{own}; without waits for a core, estimated by idle cores, the program took {seconds(mean(cost.under))}, alone {seconds(cost.seconds)}: {cost}"
     )
     complain(f"{', '.join(measured.events)} by {measured.tool}{rate}: {seconds(measured.seconds)}{alone}.")
     for remark in measured.remarks:

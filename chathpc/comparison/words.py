@@ -313,7 +313,8 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
     """The largest shares in the direction of the total; where the run went the other way, as parts of the total alone."""
     decisive, unit = sides.total, sides.metric.unit.value
     lead, off = _together(sides), _off_cpu(sides)
-    apart = bool(off) or (sides.elapsed is not None and sides.elapsed.change * decisive.change < 0)
+    opposed = sides.elapsed is not None and sides.elapsed.change * decisive.change < 0
+    apart = bool(off) or opposed
     if apart and not lead:
         return off
     chosen: list[tuple[str, float, str | None]] = []
@@ -328,7 +329,9 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
     )
     most = sum(change for _, change, _ in chosen) / decisive.change > threshold("mostly")
     if apart:
-        return f"{lead} {'That is mostly' if most else 'Its largest parts:'} {parts}.{off}"
+        # Nobody should take it for the reason of what the run did.
+        that = f"That {'growth' if decisive.change > 0 else 'saving'}" if opposed else "That"
+        return f"{lead} {f'{that} is mostly' if most else 'Its largest parts:'} {parts}.{off}"
     return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
 

@@ -67,7 +67,9 @@ def times(report: FixReport) -> str:
     said = interval(report.speedup)
     if report.seconds_before is None or report.seconds_after is None:
         return said
-    medians = f"{numbers.seconds(report.seconds_before)} before, {numbers.seconds(report.seconds_after)} after (medians)"
+    medians = (
+        f"{numbers.seconds(report.seconds_before)} before, {numbers.seconds(report.seconds_after)} after (medians)"
+    )
     return f"{medians}; pair by pair {said}"
 
 

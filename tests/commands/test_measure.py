@@ -58,7 +58,10 @@ def test_the_programs_output_goes_where_it_would_go_without_us(shell: Shell) -> 
     assert (done.code, done.out) == (0, "out -n 3\nfrom stdin\n")
     assert "warned" in done.err
     assert "cpu-clock, context-switches, page-faults by perf at" in done.err
-    assert re.search(r"; without waits for a core the program took [\d.]+ \w+, alone [\d.]+ \w+: .*over", done.err)
+    assert re.search(
+        r"; without waits for a core, estimated by idle cores, the program took [\d.]+ \w+, alone [\d.]+ \w+: .*over",
+        done.err,
+    )
     assert "chathpc explain chathpc-measure-app-1/profile/perf.txt" in done.err
     assert (shell.folder / "chathpc-measure-app-1" / "measure.json").is_file()
 

@@ -710,7 +710,9 @@ def on_cpu(elapsed: float, seconds: float) -> Profile:
 def test_what_the_run_and_its_threads_do_in_opposite_ways_explains_neither() -> None:
     found = compared(on_cpu(10.0, 4.0), on_cpu(6.0, 5.0))
     assert found.verdict == "faster"
-    assert "+1.00 s. That is mostly f (+1.00 s). Most of the change, −5.00 s, is time off the CPU" in found.headline
+    assert (
+        "+1.00 s. That growth is mostly f (+1.00 s). Most of the change, −5.00 s, is time off the CPU" in found.headline
+    )
 
 
 def test_time_off_the_cpu_is_told_where_it_is_most_of_the_change() -> None:
