@@ -9,7 +9,7 @@ import click
 from chathpc.commands.output import answer, output_options, style_for
 
 
-@click.group("adapters", no_args_is_help=False)
+@click.group("adapters")
 def command() -> None:
     """Formats that chathpc reads.
 

@@ -26,7 +26,7 @@ _required = click.option(
 )
 
 
-@click.group("bench", no_args_is_help=False)
+@click.group("bench")
 def command() -> None:
     """Measure how good chathpc is, on labelled cases."""
 

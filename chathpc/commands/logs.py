@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _FIRST = 60  # characters of an answer in a list
 
 
-@click.group("logs", no_args_is_help=False)
+@click.group("logs")
 def command() -> None:
     """Show what was sent to language models, and what they said.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from chathpc.llm.weights import Weights
 
 
-@click.group("models", no_args_is_help=False)
+@click.group("models")
 def command() -> None:
     """List, fetch and test local language models."""
 

@@ -20,7 +20,7 @@ _folder_option = click.option(
 )
 
 
-@click.group("patterns", no_args_is_help=False)
+@click.group("patterns")
 def command() -> None:
     """Look up why programs are slow, and what to do.
 

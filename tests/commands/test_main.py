@@ -131,8 +131,6 @@ def test_the_traceback_is_there_for_those_who_ask(run: Run, monkeypatch: pytest.
         (["tree", "db", "--depth", "0"], "Invalid value for '--depth'"),
         (["completion", "tcsh"], "Invalid value"),
         (["adapters", "nonsense"], "No such command"),
-        (["models"], "Missing command."),
-        (["patterns"], "Missing command."),
     ],
 )
 def test_wrong_usage_ends_with_2_and_says_where_help_is(run: Run, args: list[str], message: str) -> None:
