@@ -28,6 +28,9 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
+#: How strongly operators bind their operands (C17 6.5.5 to 6.5.14; Fortran's power before them all).
+_LEVELS = ("||", "&&", "|", "^", "&", "== !=", "< <= > >=", "<< >>", "+ -", "* / %", "**")
+_BINDS = {operator: level for level, operators in enumerate(_LEVELS, 1) for operator in operators.split()}
 _MADE_OF_PARTS = frozenset({Kind.MEMBER, Kind.INDEX, Kind.CALL, Kind.UNARY, Kind.BINARY, Kind.ASSIGN})
 
 
@@ -66,9 +69,19 @@ class Expr:
                 before = f"{base}." if base and not fortran else ""
                 return f"{before}{self.text}({', '.join(inner)})"
             case Kind.UNARY:
-                return "".join((self.text, *inner))
+                return self.text + "".join(
+                    f"({text})" if part.kind == Kind.BINARY else text
+                    for text, part in zip(inner, self.parts, strict=True)
+                )
             case Kind.BINARY | Kind.ASSIGN:
-                return f" {self.text} ".join(inner)
+                own = _BINDS.get(self.text, 0) if self.kind == Kind.BINARY else 0
+                sides = [
+                    f"({text})"
+                    if part.kind == Kind.BINARY and _BINDS.get(part.text, 0) < own + (at > 0) and own
+                    else text
+                    for at, (text, part) in enumerate(zip(inner, self.parts, strict=True))
+                ]
+                return f" {self.text} ".join(sides)
             case _:
                 return ":".join(
                     text if part.text or part.parts else "" for text, part in zip(inner, self.parts, strict=True)

@@ -227,6 +227,23 @@ end subroutine"""
     assert found == [("parallel", 2, 9), ("do", 3, 8), ("atomic", 5, 6)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n * (r + 1) / p - n * r / p",
+        "a - (b - c)",
+        "a - b - c",
+        "-(a + b)",
+        "a && (b || c)",
+        "a + b * c == d",
+        "f((a + b) * c)",
+    ],
+)
+def test_parentheses_are_written_where_operators_need_them(text: str) -> None:
+    (one,) = (each.expr for each in function_of(f"void g() {{ x = {text}; }}").statements)
+    assert str(one) == f"x = {text}"
+
+
 def test_an_expression_is_shown_as_it_is_written() -> None:
     function = function_of('void f() { a->b[i + 1][-j] = g(x, "t") ? *p : s.h(y)[2]; }')
     (one,) = (each.expr for each in function.statements)
