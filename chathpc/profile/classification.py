@@ -224,10 +224,12 @@ def template_library(tree: CallTree) -> BoolArray:
     """True for functions of the C++ standard library that were compiled into the program from its headers."""
     in_headers = tree.where_file(in_standard_headers)
     found = np.asarray(in_headers | tree.where_name(is_of_standard_templates))
-    # Some profilers tell files of lines alone: those of a function are in one file.
-    lines = np.flatnonzero(in_headers & (tree.kind == NodeKind.LINE) & (tree.parent >= 0))
-    above = tree.parent[lines]
-    found[above[is_one_of(tree.kind[above], (NodeKind.FUNCTION, NodeKind.INLINED)) & (tree.file[above] < 0)]] = True
+    # Some profilers tell files of lines alone: a function with lines of other files has those of headers by inlining.
+    lines = np.flatnonzero((tree.kind == NodeKind.LINE) & (tree.file >= 0) & (tree.parent >= 0))
+    lines = lines[is_one_of(tree.kind[tree.parent[lines]], (NodeKind.FUNCTION, NodeKind.INLINED))]
+    above, labels = tree.parent[lines], tree.function_labels[0]
+    others = np.isin(labels[above], labels[above[~in_headers[lines]]])
+    found[above[in_headers[lines] & ~others & (tree.file[above] < 0)]] = True
     return found
 
 

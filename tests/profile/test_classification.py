@@ -590,3 +590,17 @@ def test_a_region_that_its_author_calls_mpi_is_mpi_and_what_the_program_does_in_
     tree = program(region(name, own("pack")))
     assert kind_of(tree, name) == activity
     assert kind_of(tree, "pack") == A.COMPUTE
+
+
+def test_a_function_with_lines_of_the_program_and_of_a_header_is_the_programs() -> None:
+    header = "/usr/include/c++/12/bits/stl_vector.h"
+    fill = call("fill", line("app.cpp:4", time=1.0), line(f"{header}:1278", time=2.0), module=APP)
+    access = call("at", line(f"{header}:1126", time=1.0), module=APP)
+    tree = program(line("app.cpp:9", fill, access))
+    labels = [
+        tree.function_name(node)
+        for node in np.flatnonzero(template_library(tree) & (tree.kind == NodeKind.FUNCTION)).tolist()
+    ]
+    assert labels == ["at"]
+    activities = classify(tree)
+    assert activities.caller[at(tree, "fill")] == at(tree, "fill")
