@@ -40,6 +40,8 @@ _THREADS, _VARIED = "OMP_NUM_THREADS", "--vary threads="
 #: An option of the program that says how many threads it has, and source that does, both stronger than the environment.
 _OPTION = re.compile(r"-[tTj]|--?[\w-]*threads?")
 _CHOSEN = re.compile(r"\s*+(?!//|/\*|!(?!\$)).*?(?:\bomp_set_num_threads|\bomp\b.*\bnum_threads)\s*\(", re.IGNORECASE)
+#: A program that asks OpenMP for the number, which the environment tells, and hands it on.
+_ASKED, _GIVEN = "omp_get_max_threads", re.compile(r"\bnum_threads\s*\(\s*[a-z_]", re.IGNORECASE)
 #: How Python counts the calls of a program and times them (cProfile of its standard library), and what that tells.
 _COUNTING = ("-m", "cProfile", "-s", "tottime")
 _CALLS = (
@@ -208,8 +210,10 @@ def _chosen(profile: Profile) -> str:
     """Where the source of a program chooses its number of threads: the first place."""
     for file in profile.tree.files if profile.read_source is not no_source else ():
         excerpt = None if is_of_system(file) else profile.read_source(file, 1, LARGEST_SOURCE)
-        for number, line in enumerate(excerpt.lines if excerpt is not None else (), 1):
-            if _CHOSEN.match(line):
+        lines = excerpt.lines if excerpt is not None else ()
+        asked = any(_ASKED in line.lower() for line in lines)
+        for number, line in enumerate(lines, 1):
+            if _CHOSEN.match(line) and not (asked and _GIVEN.search(line)):
                 return f"{PurePath(file).name}:{number}"
     return ""
 

@@ -167,8 +167,9 @@ def _again(facts: Facts) -> Mapping[str, str]:
     """How a program is measured of which too little was, or what no reader knows how to add; nothing of what is only a log."""
     profile = facts.profile
     sampled = not profile.insufficient and profile.time is not None and profile.time.id in HOST_TIME
+    more = " (With more to do: a larger problem, or more steps.)" if sampled and PEAK_MEMORY in profile.run else ""
     return (
-        {"what takes the time": "chathpc measure -- ./app"}
+        {"what takes the time": f"chathpc measure -- ./app{more}"}
         if (sampled or not profile.not_collected) and not is_log(facts)
         else {}
     )

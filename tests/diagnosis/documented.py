@@ -28,7 +28,6 @@ TOOLS = {
     "perf trace": Tool(_PERF.format("trace"), "", "-s"),
     "perf c2c record": Tool(_PERF.format("c2c"), "-e", ""),
     "perf c2c report": Tool(_PERF.format("c2c"), "", "", "files"),
-    "perf lock contention": Tool(_PERF.format("lock"), "", "-a -b"),
     "perf report": Tool(_PERF.format("report"), "--symbol-filter", "--no-children", "files"),
     "perf annotate": Tool(_PERF.format("annotate"), "-s", "--stdio", "files"),
     "perf script": Tool(_PERF.format("script"), "-F -i", "--header --show-switch-events --show-lost-events", "files"),

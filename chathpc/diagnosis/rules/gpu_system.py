@@ -102,7 +102,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
         return
     count, seconds = profile.total("gpu.kernel.count"), profile.total("gpu.kernel.time")
     limit = entry.threshold("max_kernel_seconds")
-    if count < entry.threshold("min_launches") or seconds / count >= limit:
+    if count < entry.threshold("min_launches") or seconds / count >= limit or device_time(profile) <= 0:
         return
     found = kernels(profile)
     if not found:
