@@ -270,9 +270,11 @@ def _table(
     header = ("name", "before", "after", "change", "±", "relative")
     page.table(header, cells, right="before after change ± relative")
     left = len(changed) - len(shown)
+    noise = [] if page.style.verbose else [row.change for row in rows if not row.beyond_noise]
     others = [
         text
         for text in (
+            f"{len(noise)} more within noise, together {words.signed(sum(noise), unit)}" if noise else "",
             f"{left} more changed{' (-v shows them)' if isinstance(page, Page) else ''}" if left > 0 else "",
             _rest_words(rest, unit),
         )

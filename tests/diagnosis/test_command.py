@@ -104,7 +104,7 @@ def test_a_command_is_that_of_the_run(recorded: str, run: dict[str, str], templa
         ("./heat -j4", "", "chathpc measure --vary threads=1,2 -- ./app", "chathpc measure --vary threads=1,2 -- ./heat '-j{threads}'"),
         ("./heat", "x\n  omp_set_num_threads(n);", "chathpc measure -- ./app", "chathpc measure -- ./heat"),
         ("./heat", "#pragma omp parallel for num_threads(4)", "OMP_NUM_THREADS=1 ./app", "./heat (The number of threads is set at heat.c:1: change it there.)"),
-        ("./heat", "#pragma omp parallel num_threads(nt)\n  f(omp_get_max_threads());", "chathpc measure -- ./app", "OMP_NUM_THREADS=4 chathpc measure -- ./heat"),
+        ("./heat", "#pragma omp parallel num_threads(n)\nf(omp_get_max_threads());", "chathpc measure -- ./app", "OMP_NUM_THREADS=4 chathpc measure -- ./heat"),
         ("./heat", "#pragma omp parallel num_threads(2)\n  f(omp_get_max_threads());", "chathpc measure -- ./app", "chathpc measure -- ./heat"),
         ("./heat", "// omp_set_num_threads(n);", "chathpc measure -- ./app", "OMP_NUM_THREADS=4 chathpc measure -- ./heat"),
         ("./heat", "!$omp parallel num_threads(2)", "A=1 OMP_NUM_THREADS=1 ./app", "A=1 ./heat (The number of threads is set at heat.c:1: change it there.)"),

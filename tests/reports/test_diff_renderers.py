@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 import chathpc
+from chathpc.comparison import words
 from chathpc.comparison.record import Diff
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
@@ -42,6 +43,15 @@ def text_of(found: Diff, **style: object) -> str:
 
 def test_every_format_of_a_report_is_one_of_a_comparison() -> None:
     assert tuple(diff_renderers()) == FORMATS
+
+
+def test_rows_that_are_left_out_as_noise_are_in_a_sum_so_that_the_table_adds_up() -> None:
+    found = sample()
+    changed = [row.model_copy(update={"beyond_noise": at == 0}) for at, row in enumerate(found.functions)]
+    quiet = sum(row.change for row in changed[1:])
+    text = text_of(found.model_copy(update={"functions": changed}), width=200)
+    assert f"{len(changed) - 1} more within noise, together {words.signed(quiet, found.unit)}" in text
+    assert quiet
 
 
 def test_the_outcome_comes_first_then_where_why_and_how_sure() -> None:
