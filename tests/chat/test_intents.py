@@ -358,6 +358,15 @@ def test_a_short_name_is_looked_for_among_the_calls_of_mpi() -> None:
     assert match("how long does allreduce take?", own).arguments["place"] == "allreduce"
 
 
+def test_whether_there_are_too_many_ranks_is_asked_of_the_findings_and_how_many_to_take_of_scaling() -> None:
+    assert match("are there too many ranks?", profile_of("mpi")).tool == "findings"
+    assert match("how many ranks should I use?", profile_of("mpi")).tool == "scaling"
+    job = Session(calls(("main", "job", "dot", "io_write")))
+    assert match("how long did the job run", job).arguments == {"about": "time"}
+    assert match("how long does job take", job).arguments == {"place": "job"}
+    assert match("why is the application slow", job).tool == "findings"
+
+
 def test_slips_of_words_are_no_strange_names(session: Session) -> None:
     assert not any(
         "()" in str(match(ask, session).arguments) for ask in ("wher is the bottelneck", "is the canteen open")

@@ -480,7 +480,7 @@ def test_whether_copies_are_pinned_and_rates_in_their_unit_are_found() -> None:
     asked = Session(replace(plain, metrics={**plain.metrics, **metrics}))
     for question in ("are the copies pinned?", "do the copies use pinned memory?"):
         assert "not pinned: 3.00 kB" in ask(asked, question)
-    assert "233 GB" in ask(asked, "what is the DRAM bandwidth in GB/s?")
+    assert "233 GB a second" in ask(asked, "what is the DRAM bandwidth in GB/s?")
 
 
 def test_whether_a_host_computes_is_not_looked_for_in_kernels() -> None:

@@ -102,6 +102,10 @@ def test_a_name_means_the_function_of_the_library_with_the_stubs_of_the_profiler
     assert stub.facts[0].value == pytest.approx(10.0)
 
 
+def test_a_profile_without_loops_is_not_told_of_another_tools_structure() -> None:
+    assert call(Session(calls()), "loops", {"name": "dot"}).text.endswith("was seen: the profile has no loops.")
+
+
 def test_what_only_the_profilers_stubs_count_is_told_of_who_calls_them() -> None:
     # All 4,096 bytes are written in the stub that main calls.
     plain = calls(("main", "solve", "dot", "hpcrun_write [libhpcrun.so]"))

@@ -131,11 +131,8 @@ def loops(session: Session, asked: CallArguments) -> Result:
             source[key] = quote(excerpt.lines[0].strip(), longest=_LONGEST) if excerpt and excerpt.lines else ""
     inside, whole_of_it = sum(added.values()), float(values.sum())
     if not added:
-        none = (
-            "no loop was seen on the paths to it."
-            if is_loop.any()
-            else "the profile has no loops, which need hpcstruct."
-        )
+        by_structure = ", which need hpcstruct" if session.measured.format.startswith("HPCToolkit") else ""
+        none = "no loop was seen on the paths to it." if is_loop.any() else f"the profile has no loops{by_structure}."
         return Result(f"No loop around calls of {target.title} was seen: {none}", complete=True)
     facts = facts_on(session, metric, "inclusive values of the function below its closest loop")
     order = sorted(added.items(), key=lambda item: -item[1])

@@ -208,6 +208,8 @@ def _over_the_run(session: Session, ratio: Ratio, asked: MeasuredArguments) -> s
 
 def _unit(session: Session, metric: Metric) -> str:
     ratio = session.ratios.get(metric.id)
+    if metric.unit == Unit.BYTES and metric.id.endswith("-rate"):
+        return "bytes/s"
     return metric.unit.value if ratio is None else ratio.unit
 
 
