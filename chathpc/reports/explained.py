@@ -61,7 +61,8 @@ def verdict(page: Blocks, report: Report) -> None:
 def _examined(page: Blocks, report: Report) -> None:
     page.blank()
     for line in wording.examined(report):
-        page.paragraph(line, indent=0)
+        said, gap, remedy = line.partition("; ")
+        page.paragraph([f"{said}{gap}", *(_measurement(remedy) if gap else [])], indent=0)
 
 
 def _finding(page: Blocks, number: int, finding: FindingRecord, report: Report, told: set[str]) -> None:
