@@ -27,7 +27,8 @@ _PRODUCT = re.compile(r"(?i)gem[mv]|cutlass|Cijk|nvjet|cublas")
 _SPLIT = "Where the result is small and the sums are long, let the library split them (split-K or stream-K: cublasLt's heuristics, CUTLASS's tile schedulers)."
 _BATCH = "Do several small products in one call (strided batched GEMM, torch.bmm), with sizes that are multiples of 8 elements."
 _MORE = "Give each call more work: a larger batch, or several small inputs in one call."
-_FUSE = "Make fewer calls: fuse what is computed element by element with what comes before and after it (torch.compile, transform iterators)."
+_FUSE = "Make fewer calls: fuse what is computed element by element with what comes before and after it ({})."
+_PYTORCH = re.compile(r"(?:void )?(?:at|c10)::")
 
 
 def is_tuned_module(path: str) -> bool:
@@ -45,7 +46,8 @@ def for_callers(name: str) -> tuple[str, ...]:
     routine = _ROUTINE.match(name) and (not is_launcher(name) or _ROUTINE.match(kernel_title(name)))
     if not (routine or is_tuned_kernel(name)):
         return ()
-    return (_BATCH, _SPLIT) if _PRODUCT.search(name) else (_MORE, _FUSE)
+    fused = _FUSE.format("torch.compile" if _PYTORCH.match(name) else "transform iterators")
+    return (_BATCH, _SPLIT) if _PRODUCT.search(name) else (_MORE, fused)
 
 
 def in_tuned_libraries(tree: CallTree) -> BoolArray:

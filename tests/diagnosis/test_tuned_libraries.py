@@ -15,6 +15,8 @@ from tests.diagnosis.timelines import kernel, recorded
         ("enable_if<!T7, void>::type kernel<int, cublasGemvParamsEx<int, float>>(T13)", "small products in one call"),
         ("void cutlass::Kernel2<cutlass_80_wmma_tensorop_bf16_s161616gemm_bf16>(Params)", "small products in one call"),
         ("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)", "larger batch"),
+        ("void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>>(int)", "(torch.compile)"),
+        ("void rocprim::detail::reduce_kernel<float>(int*)", "(transform iterators)"),
         (
             "void rocprim::detail::trampoline_kernel<float, rocprim::detail::scan_impl(int)::{lambda(auto:1)#1}>(int*)",
             "larger batch",
