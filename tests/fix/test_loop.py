@@ -221,6 +221,9 @@ def test_a_changed_tree_or_project_is_not_gone_on_with(tmp_path: Path) -> None:
     (project(tmp_path).root / "new.txt").write_text("x")
     with pytest.raises(ChathpcError, match="have changed since"):
         session(tmp_path)
+    shorter = replace(project(tmp_path), run=Run("run", "./app 10"))
+    with pytest.raises(UsageError, match="started with a different chathpc"):
+        fix(shorter, [], sandbox=Unguarded(), profiler=profiler, work=tmp_path / "prog.chathpc-fix")
     assert session(tmp_path, fresh=True, budget=Budget(rounds=1, timing=1, candidates=1)).attempts
 
 
