@@ -193,7 +193,7 @@ def _series(
             ) from error
         # Times of different tools and rates cannot be compared.
         used, rate = measured.tool, rate or (round(measured.rate) if measured.rate else None)
-        return measured, _longest(measured)
+        return measured, _elapsed(measured, place)
 
     def tell(stage: str) -> None:
         if not quiet:
@@ -206,20 +206,24 @@ def _series(
             times = f"{sum(each.seconds) / len(each.seconds):.3g} s"
             known = f" ± {each.interval * 100:.1f} %" if len(each.seconds) > 1 else ""
             runs = f"{len(each.seconds)} runs" if len(each.seconds) > 1 else "one run"
-            complain(f"{name}: {times}{known} of the longest thread, {runs}.")
+            complain(f"{name}: {times}{known} of the busiest worker, {runs}.")
         complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
     return 0
 
 
-def _longest(measured: Measured) -> float:
-    """Seconds of the longest thread, without time in which it had no core; where the profile does not tell, those of the run."""
+def _elapsed(measured: Measured, place: Path) -> float:
+    """Seconds of a run at `place` as chathpc scale will tell them; where the profile does not tell, those of the clock."""
     from chathpc.adapters.load import load
+    from chathpc.comparison.run import Run as Compared
     from chathpc.profile.metric import Unit
+    from chathpc.scale.loss import elapsed_of
+    from chathpc.scale.series import Run, named_values
 
     profile = load(measured.path)
     if profile.time is None or profile.time.unit != Unit.SECONDS:
         return measured.seconds
-    return float(profile.present(profile.time.id).max(initial=0.0)) or measured.seconds
+    run = Run(place, Compared(profile, profile.time), named_values(place.parent.name))
+    return elapsed_of(run) or measured.seconds
 
 
 def _series_folder(output: Path | None) -> Path:

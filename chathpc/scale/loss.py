@@ -33,7 +33,7 @@ from chathpc.profile.run import processors
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 from chathpc.scale import activities
-from chathpc.scale.series import Kind, Run, Series, data_growth, is_workers, short_name, typical_growth
+from chathpc.scale.series import Kind, Point, Run, Series, data_growth, is_workers, short_name, typical_growth
 from chathpc.scale.thresholds import threshold
 
 #: What the function is called in which a program begins.
@@ -161,6 +161,12 @@ def costs_of(series: Series) -> Costs:
     rows = [_of_run(run, place, size, left_out) for run, place in zip(series.runs, joint.place, strict=False)]
     columns = (np.array(column) for column in zip(*rows, strict=True))
     return Costs(series, joint, weight.argmax(axis=1).astype(np.uint8), *columns)
+
+
+def elapsed_of(run: Run) -> float:
+    """How long a run took, as a series of it alone tells."""
+    alone = Series("", Kind.UNKNOWN, "", "", (Point(1.0, (0,)),), (run,), {})
+    return float(costs_of(alone).elapsed[0])
 
 
 def _of_run(

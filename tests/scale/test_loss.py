@@ -16,7 +16,7 @@ from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.timeline import Lane, Timeline
 from chathpc.reports.scaled import findings
-from chathpc.scale.loss import Loss, costs_of, losses_of, name_of
+from chathpc.scale.loss import Loss, costs_of, elapsed_of, losses_of, name_of
 from chathpc.scale.scaling import grown_of, scaling_of
 from chathpc.scale.series import Kind, Run, Series, series_of
 from tests.diagnosis.parts import barrier, function, libm, main, mpi, thread
@@ -362,3 +362,8 @@ def test_a_frame_without_a_name_stands_for_no_function() -> None:
         costs = costs_of(series("threads", {count: run(count) for count in (1, 4)}, Kind.STRONG))
         named = {name_of(costs, cause.node) for cause in losses_of(costs).causes}
         assert named == {name for name, each in parts.items() if each > 1}
+
+
+def test_one_run_takes_as_long_by_itself_as_in_its_series() -> None:
+    found = strong({"solve": even(8.0), "setup": alone(1.0)}, each(0.25))
+    assert [elapsed_of(run) for run in found.runs] == pytest.approx([8 / n + 1.25 for n in (1, 2, 4, 8, 16)])
