@@ -197,7 +197,7 @@ class Profile:
         where, timed = self.where, np.isin(np.arange(len(self.where)), self.threads)
         if self.time is None or not self.time.id.startswith(("cpu.", "gpu.")):
             return np.zeros(len(where), dtype=bool)
-        process = np.unique(np.stack([where.node, where.rank]), axis=1, return_inverse=True)[1].reshape(-1)
+        process = where.process
         have = np.bincount(process[timed], minlength=len(where))[process] >= (
             1 if self.time.id.startswith("cpu.") else 2
         )
