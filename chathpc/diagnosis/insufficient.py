@@ -95,7 +95,7 @@ def interpreted(facts: Facts, hottest: str | None) -> str:
     """
     tree = facts.profile.tree
     loop = tree.where_name(lambda name: _LOOP in name)
-    if not loop.any() or any(path.endswith(".py") for path in tree.files):
+    if not loop.any() or any(path.endswith(".py") for path in tree.files) or not (facts.has_host_time and facts.total):
         return ""
     share = float(facts.time[tree.nearest(loop) >= 0].sum()) / facts.total
     if share <= common()["most"].value or not (hottest is None or base_name(hottest).startswith(_INTERPRETER)):

@@ -139,6 +139,7 @@ def classify(tree: CallTree) -> Activities:
     # What a function of the C library moves between calls of the program's (qsort's comparisons) is part of its own work.
     back = call[frames_above[is_frame & ~in_library & (frames_above >= 0)]]
     own = np.isin(tree.name, tree.name[back[back >= 0]]) & ((tree.module < 0) | tree.where_module(is_of_c_library))
+    own &= ~tree.named(*STARTERS)
     kind[in_library & own[np.maximum(call, 0)] & (kind == Activity.COPY)] = Activity.LIBRARY
     # Packages of Python hand on what they are asked for: the call is that of the library which does it (mpi4py's Allreduce: MPI_Allreduce),
     # else of the first function of Python (numpy.cross behind NumPy's dispatcher).

@@ -363,7 +363,7 @@ def test_whether_there_are_too_many_ranks_is_asked_of_the_findings_and_how_many_
     assert match("how many ranks should I use?", profile_of("mpi")).tool == "scaling"
     job = Session(calls(("main", "job", "dot", "io_write")))
     assert match("how long did the job run", job).arguments == {"about": "time"}
-    assert match("how long does job take", job).arguments == {"place": "job"}
+    assert match("how long does job take", job).arguments["place"] == "job"
     assert match("why is the application slow", job).tool == "findings"
 
 

@@ -176,7 +176,7 @@ def test_a_series_is_sampled_at_the_rate_that_its_largest_point_was_given(
         return SimpleNamespace(tool="perf", rate=chosen, code=0, folder=output, path=output)
 
     monkeypatch.setattr("chathpc.measure.measure", measured)
-    monkeypatch.setattr("chathpc.commands.measure._longest", lambda _: 1.0)
+    monkeypatch.setattr("chathpc.commands.measure._elapsed", lambda *_: 1.0)
     found = CliRunner().invoke(command, ["--vary", "n=100,900", "-o", str(tmp_path / "s"), "--", "./app", "{n}"])
     assert found.exit_code == 0
     assert asked == [("900", None), ("100", 499), *[("900", 499), ("100", 499)] * 2]

@@ -139,6 +139,13 @@ def test_a_callback_is_the_programs_code_again() -> None:
     assert found.kind[at(tree, "strcpy")] == A.COPY
 
 
+def test_what_stands_below_the_start_of_the_program_alone_is_not_the_work_of_its_start() -> None:
+    """The caller of a leaf without a frame pointer is left out: here main, which starts beside it."""
+    moved = call("__memmove_avx_unaligned_erms", module=LIBC)
+    tree = tree_of(entry("heat", call("__libc_start_call_main", own("main"), moved, module=LIBC)))
+    assert kind_of(tree, "__memmove_avx_unaligned_erms") == A.COPY
+
+
 def test_what_a_sort_moves_between_the_programs_comparisons_is_sorting() -> None:
     moved = call("memcpy", module=LIBC)
     tree = program(call("qsort_r", own("compare", at="app.c:7"), moved, module=LIBC))
