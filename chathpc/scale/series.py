@@ -99,6 +99,13 @@ class Run:
         """The metric at each node itself."""
         return self.profile.dense(activities.ALL) if self.on_devices else self.measured.values
 
+    @property
+    def computing(self) -> dict[str, float]:
+        """What each function of the program computes, by its name."""
+        facts = self.measured.facts
+        labels, sums = facts.by_function(np.where(activities.is_useful(self.kinds), self.values, 0.0))
+        return {facts.label_names[label]: value for label, value in zip(labels.tolist(), sums.tolist(), strict=True)}
+
 
 Sliced = TypeVar("Sliced", Run, Measurement)
 
@@ -231,14 +238,8 @@ def read_series(
 
 def _are_unlike(runs: Sequence[Run]) -> bool:
     """True if the computing of some run is mostly in functions that others have not."""
-    held = []
-    for run in runs:
-        labels, sums = run.measured.facts.by_function(np.where(activities.is_useful(run.kinds), run.values, 0.0))
-        names = (run.measured.facts.label_names[label] for label in labels.tolist())
-        held.append(dict(zip(names, sums.tolist(), strict=True)))
-    common = set(held[0])
-    for each in held[1:]:
-        common &= each.keys()
+    held = [run.computing for run in runs]
+    common = set(held[0]).intersection(*held[1:])
     return any(2 * sum(each[name] for name in common) < sum(each.values()) for each in held)
 
 
@@ -413,10 +414,8 @@ def _kind(runs: Sequence[Run], points: Sequence[Point], parameter: str) -> tuple
     shares: dict[str, list[float]] = {}
     for at, point in enumerate((points[0], points[-1])):
         for run in (runs[number] for number in point.runs):
-            facts = run.measured.facts
-            labels, sums = facts.by_function(np.where(activities.is_useful(run.kinds), run.values, 0.0))
-            for label, value in zip(labels.tolist(), sums.tolist(), strict=True):
-                shares.setdefault(facts.label_names[label], [0.0, 0.0])[at] += value / len(point.runs)
+            for name, value in run.computing.items():
+                shares.setdefault(name, [0.0, 0.0])[at] += value / len(point.runs)
     table = np.array([row for row in shares.values() if row[0] > 0])
     if not len(table):
         return Kind.UNKNOWN, "no function computes at the smallest scale"

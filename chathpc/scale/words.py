@@ -137,16 +137,16 @@ def verdict(
         return "cannot-tell", said
     lost, whole = numbers.percent(max(losses.total, 0.0)), f"of all {worker(series)}s' time"
     needs_attention = max(losses.total, worst.share if worst else 0.0) > 1 - threshold("scales_well")
-    if worst is not None and needs_attention and worst.share > losses.total:
+    if needs_attention and worst is None:
+        factor = mostly(efficiencies[0], efficiencies[-1])
+        return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
+    if needs_attention and worst is not None:
+        if worst.share <= losses.total:
+            return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
         return "loses", (
             f"At {last}, {worst.name} costs {numbers.percent(worst.share)} {whole}: it {worst.why}. "
             f"Other places cost less than at {first}, so that {lost} is lost in all."
         )
-    if worst is not None and needs_attention:
-        return "loses", f"At {last}, {lost} {whole} is lost against {first}; most in {worst.name}: it {worst.why}."
-    if needs_attention:
-        factor = mostly(efficiencies[0], efficiencies[-1])
-        return "loses", f"At {last}, {lost} {whole} is lost against {first}{factor}, at no single place that is sure."
     overall = efficiencies[-1].overall
     said = "" if overall is None else f"; global efficiency {overall * 100:.0f} %"
     where = unjudged(costs)
