@@ -116,8 +116,13 @@ class Conversation:
     def _look_up(self, tool: str, arguments: Mapping[str, object] | str, tell: OnStep) -> Step:
         result = call(self.session, tool, arguments)
         step = Step(tool, arguments if isinstance(arguments, Mapping) else _parsed(arguments), result)
-        tell(Step(tool, step.arguments, self._worded(result)))
+        self._tell([step], tell)
         return step
+
+    def _tell(self, steps: Sequence[Step], tell: OnStep) -> None:
+        """Tell what was looked up as people read it."""
+        for each in steps:
+            tell(replace(each, result=self._worded(each.result)))
 
     def _worded(self, result: Result) -> Result:
         """What a tool said with the name that people give the time; a model is given ids, which tools take."""
@@ -162,18 +167,15 @@ class Conversation:
         others = [] if last is None else [row for row in last.rows if row != last.subject]
         if last is not None and last.tool in _LEADS_ON and others:
             again = (intent.tool, dict(intent.arguments)) == (last.tool, dict(last.arguments))
-            if (
-                again and last.subject.strip("`") not in question
-            ):  # `and who calls it?`: the first one that was answered
+            if again and last.subject.strip("`") not in question:  # `and who calls it?`: the first that was answered
                 intent = match(question, self.session, replace(last, subject=others[0]))
         if not intent.tool:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
-        step = self._look_up(intent.tool, intent.arguments, lambda step: None)
+        step = Step(intent.tool, intent.arguments, call(self.session, intent.tool, intent.arguments))
         if unit and (told := in_unit(step.result, unit, most=1)):
             step = replace(step, result=replace(step.result, text=f"{told} {step.result.text}"))
         steps = self._before(question, step) or (step,)
-        for each in steps:
-            tell(replace(each, result=self._worded(each.result)))
+        self._tell(steps, tell)
         note = " ".join(filter(None, (intent.note, self._clock(question), note)))
         if backend is None or not step.result.facts or step.result.complete or len(steps) > 1:
             return self._answer(question, steps, note=note, lack=lack)
@@ -205,8 +207,7 @@ class Conversation:
                 return ()
             steps.append(Step(intent.tool, intent.arguments, result))
             last = last_of(StepRecord.of(intent.tool, _simple(intent.arguments), result), self.session)
-        for each in steps:
-            tell(replace(each, result=self._worded(each.result)))
+        self._tell(steps, tell)
         return steps
 
     def _again_in(self, question: str, unit: str, tell: OnStep, note: str, lack: Lack | None) -> Answer:
@@ -216,7 +217,7 @@ class Conversation:
         if said is None or not (text := in_unit(result, unit)):
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
         step = Step(said.tool, said.arguments, Result(text, facts=result.facts, complete=True))
-        tell(replace(step, result=self._worded(step.result)))
+        self._tell([step], tell)
         return self._answer(question, [step], note=note, lack=lack)
 
     def _before(self, question: str, step: Step) -> Sequence[Step]:
@@ -226,9 +227,8 @@ class Conversation:
             return ()
         found = call(self.session.before(next(iter(others))), step.tool, step.arguments)
         text = f"Before: {found.error or found.text}"
-        facts = [
-            replace(one, id="F0", subject=f"{one.subject} before") for one in found.facts
-        ]  # ids are of this profile
+        # Ids are of this profile.
+        facts = [replace(one, id="F0", subject=f"{one.subject} before") for one in found.facts]
         earlier = Step(step.tool, step.arguments, replace(found, text=text, error="", hint="", facts=tuple(facts)))
         return (earlier, replace(step, result=replace(step.result, text=f"After: {step.result.text}")))
 

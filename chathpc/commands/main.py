@@ -156,9 +156,8 @@ def _bug(error: Exception, session: Session) -> int:
 
 def _usage(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
-    if isinstance(
-        error, getattr(click.exceptions, "NoArgsIsHelpError", ())
-    ):  # from click 8.2 on; before, click prints it
+    # From click 8.2 on; before, click prints it.
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
         click.echo(error.format_message(), err=True)
         return error.exit_code
     complain(

@@ -75,7 +75,7 @@ class Recipes:
         scored = list(_scored(context, found, parent))
         # What promises less is tried later, and is no part.
         parts = [one for one in found[:_PARTS] if one.score > found[0].score * _TOGETHER]
-        together = _together(context.program, parts, (), parent)
+        together = _together(context.program, parts, parent)
         if together is not None:
             scored.append((found[0].score * _TOGETHER, together))
         if problem.diagnosis.blames or problem.diagnosis.verdict == Health.HOT_SPOT:
@@ -87,7 +87,9 @@ class Recipes:
         ordered = sorted(unique.values(), key=lambda pair: -pair[0])
         ordered = [pair for pair in ordered if pair[0] >= _LEAST * ordered[0][0] or pair[1].flags is not None]
         for _, candidate in ordered[: self.most]:
-            proven = _together(context.program, parts, history, parent) if candidate is together else candidate
+            proven: Candidate | None = candidate
+            if candidate is together:
+                proven = _together(context.program, _not_refused(context.program, parts, history, parent), parent)
             if proven is not None and proven.id not in tried:
                 yield proven
 
@@ -207,15 +209,20 @@ def _title(program: Program, one: Found, changes: Sequence[Change]) -> str:
     return f"{place.model.name} ({place.source.path}:{first.line}): {first.did}{more}"
 
 
-def _together(
+def _not_refused(
     program: Program, found: Sequence[Found], history: Sequence[Attempt], parent: str | None
-) -> Candidate | None:
-    """The best changes of different recipes at once; once any of them passed by itself, without those that were refused."""
+) -> Sequence[Found]:
+    """Once any of the changes passed by itself, those that were not refused; before, all."""
     verdicts = {attempt.candidate.id: attempt.verdict for attempt in history}
     alone = [_candidate(program, one, compatible(one.changes), parent) for one in found]
     fates = [None if each is None else verdicts.get(each.id) for each in alone]
-    if Verdict.ACCEPTED in fates:
-        found = [one for one, fate in zip(found, fates, strict=True) if fate in (None, Verdict.ACCEPTED)]
+    if Verdict.ACCEPTED not in fates:
+        return found
+    return [one for one, fate in zip(found, fates, strict=True) if fate in (None, Verdict.ACCEPTED)]
+
+
+def _together(program: Program, found: Sequence[Found], parent: str | None) -> Candidate | None:
+    """The best changes of different recipes at once."""
     kept: list[Change] = []
     names: list[str] = []
     titles: list[str] = []
