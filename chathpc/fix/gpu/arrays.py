@@ -135,15 +135,12 @@ def _bytes(one: Argument) -> int:
 def _outside(one: Argument, whole: Bytes, zone: Bytes) -> list[str]:
     found = []
     for side, changed in (
-        ("before the start", whole[:GUARD] != zone[:GUARD]),
+        ("before the start", (whole[:GUARD] != zone[:GUARD])[::-1]),
         ("behind the end", whole[-GUARD:] != zone[GUARD:]),
     ):
         if changed.any():
-            at = int(np.flatnonzero(changed)[-1 if side.startswith("before") else 0])
-            away = GUARD - at if side.startswith("before") else at
-            found.append(
-                f"writes {side} of {one.name} ({int(np.count_nonzero(changed))} bytes, the nearest {away} bytes away)"
-            )
+            count, away = int(np.count_nonzero(changed)), int(np.argmax(changed)) + side.startswith("before")
+            found.append(f"writes {side} of {one.name} ({count} bytes, the nearest {away} bytes away)")
     return found
 
 
@@ -200,17 +197,10 @@ def depends_on_poison(plan: Plan, results: Sequence[Mapping[str, Values]]) -> st
             written = ~untouched(first[one.name], POISONS[0]) | ~untouched(second[one.name], POISONS[1])
             width = np.dtype(one.dtype).itemsize
             unlike = (first[one.name].view(np.uint8) != second[one.name].view(np.uint8)).reshape(-1, width).any(axis=1)
-            both_nan = np.zeros_like(unlike)
-            if first[one.name].dtype.kind == "f":
+            sides = first[one.name], second[one.name]
+            if sides[0].dtype.kind == "f":
                 with np.errstate(all="ignore"):
-                    tight = np.isclose(
-                        first[one.name],
-                        second[one.name],
-                        rtol=max(plan.relative, 1e-15),
-                        atol=plan.absolute,
-                        equal_nan=True,
-                    )
-                both_nan = tight
-            if (written & unlike & ~both_nan).any():
+                    unlike &= ~np.isclose(*sides, rtol=max(plan.relative, 1e-15), atol=plan.absolute, equal_nan=True)
+            if (written & unlike).any():
                 return one.name
     return ""

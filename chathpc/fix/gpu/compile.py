@@ -21,9 +21,6 @@ _FLAG = re.compile(
 )
 #: The section of a kernel's code in a cubin (an ELF file) is called after it.
 _SECTION = re.compile(rb"\.text\.([A-Za-z_$][\w$]*)\0")
-#: ptxas: "Used 32 registers, …"; a spilling kernel is told by "N bytes spill stores".
-_REGISTERS = re.compile(r"Used (\d+) registers")
-_SPILLS = re.compile(r"(\d+) bytes spill stores")
 #: A cubin with more is none of one file (bytes).
 _LARGEST = 64 << 20
 _RESULT = ".chathpc-kernel.cubin"
@@ -31,33 +28,17 @@ _RESULT = ".chathpc-kernel.cubin"
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A cubin, the kernel's symbol in it, and what ptxas says of registers a thread and bytes spilled (None: not told)."""
+    """A cubin, and the kernel's symbol in it."""
 
     cubin: bytes
     symbol: str
-    registers: int | None = None
-    spilled: int | None = None
 
 
-def command(file: str, arch: str, flags: str = "", target: str = _RESULT) -> str:
-    """The shell command that compiles a file for one architecture, with line numbers and ptxas' figures."""
+def command(file: str, arch: str, flags: str = "") -> str:
+    """The shell command that compiles a file for one architecture, with line numbers."""
     kept = [one for one in _words(flags) if _FLAG.fullmatch(one)]
-    folder = str(PurePosixPath(file).parent)
-    words = [
-        "nvcc",
-        "-cubin",
-        f"-arch={arch}",
-        "-lineinfo",
-        "-Xptxas",
-        "-v",
-        *kept,
-        "-I.",
-        f"-I{folder}",
-        "-o",
-        target,
-        file,
-    ]
-    return shlex.join(words)
+    folders = ("-I.", f"-I{PurePosixPath(file).parent}")
+    return shlex.join(["nvcc", "-cubin", f"-arch={arch}", "-lineinfo", *kept, *folders, "-o", _RESULT, file])
 
 
 def _words(flags: str) -> list[str]:
@@ -89,10 +70,7 @@ def compiled(runner: Runner, files: Mapping[str, str], file: str, kernel: str, a
     cubin = result.read_bytes()
     result.unlink()
     symbol = symbol_of(cubin, kernel)
-    if isinstance(symbol, Refusal):
-        return symbol
-    registers, spilled = figures(said, symbol)
-    return Compiled(cubin, symbol, registers, spilled)
+    return symbol if isinstance(symbol, Refusal) else Compiled(cubin, symbol)
 
 
 def symbol_of(cubin: bytes, kernel: str) -> str | Refusal:
@@ -110,10 +88,3 @@ def symbol_of(cubin: bytes, kernel: str) -> str | Refusal:
         f"nvcc produced {len(found)} kernels called {clean(kernel)}.",
         "Only kernels with a single instance can have a harness.",
     )
-
-
-def figures(said: str, symbol: str) -> tuple[int | None, int | None]:
-    """Registers a thread and bytes spilled of one kernel, from what ptxas -v says."""
-    part = said.rpartition(f"'{symbol}'")[2]
-    registers, spilled = _REGISTERS.search(part), _SPILLS.search(part)
-    return (int(registers[1]) if registers else None), (int(spilled[1]) if spilled else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import Any
 
@@ -57,23 +57,6 @@ class Device:
         """What nvcc calls it: sm_90."""
         major, minor = self._device.compute_capability()
         return f"sm_{major}{minor}"
-
-    def facts(self) -> Mapping[str, str | int]:
-        """Name, architecture, driver, and the clocks (kHz) that it may reach."""
-        found: dict[str, str | int] = {
-            "name": str(self._device.name()),
-            "arch": self.arch,
-            "driver": int(self.api.get_driver_version()),
-        }
-        for name in ("CLOCK_RATE", "MEMORY_CLOCK_RATE", "MULTIPROCESSOR_COUNT", "L2_CACHE_SIZE"):
-            value = self._attribute(name)
-            if value is not None:
-                found[name.lower()] = value
-        return found
-
-    def _attribute(self, name: str) -> int | None:
-        kind = getattr(self.api.device_attribute, name, None)
-        return None if kind is None else int(self._device.get_attribute(kind))
 
     def allocate(self, count: int) -> Any:
         """Memory of so many bytes, which is freed when nothing refers to it."""
@@ -137,6 +120,7 @@ class Device:
 
     def _flushing(self) -> tuple[Any, int]:
         if self._flush is None:
-            size = 2 * (self._attribute("L2_CACHE_SIZE") or 0) or _FLUSH
+            told = getattr(self.api.device_attribute, "L2_CACHE_SIZE", None)
+            size = 2 * int(self._device.get_attribute(told) if told is not None else 0) or _FLUSH
             self._flush = self.allocate(size), size
         return self._flush

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +41,6 @@ class Examined:
     statement: str
     runs: int = 0
     timing: Timing | None = None
-    figures: Mapping[str, Any] = field(default_factory=dict)
 
 
 class _Failed(Exception):
@@ -152,12 +151,7 @@ class Bench:
         mine, theirs = measure_pairs(run, seconds=seconds, random=self.random, clock=clock)
         if problem:
             return self._told("wrong", problem[0])
-        figures = {
-            "launches": counts,
-            "microseconds_original": float(np.median(mine)) / counts * 1e6 if mine else None,
-            "microseconds_changed": float(np.median(theirs)) / counts * 1e6 if theirs else None,
-        }
-        return Examined("same", "timed", self.runs, judge(mine, theirs), figures)
+        return Examined("same", "timed", self.runs, judge(mine, theirs))
 
     def _launches(self, loaded: Mapping[str, Any]) -> int:
         """Launches in one timing, so that all of them take longer than the shortest time that is judged; warms the device up.

@@ -28,13 +28,13 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """What became of one kernel: a verdict (None: nothing against the change), a sentence, figures; `refused` where nothing was tried."""
+    """What became of one kernel: a verdict (None: nothing against the change), a sentence, the timing; `refused` where nothing was tried."""
 
     kernel: str
     verdict: Verdict | None
     statement: str
     refused: bool = False
-    figures: Mapping[str, Any] | None = None
+    timing: Mapping[str, Any] | None = None
 
 
 def judge(
@@ -134,39 +134,32 @@ def _in_harness(
         made = compiled(runner, texts, one.file, one.name, arch)
         if isinstance(made, Refusal):
             return _refused(one, Refusal(f"{side}: {made.statement}", made.hint))
-        codes.append((made, Code(made.cubin, made.symbol, launch)))
-    asked = job(codes[0][1], codes[1][1], seed, seconds)
+        codes.append(Code(made.cubin, made.symbol, launch))
+    asked = job(codes[0], codes[1], seed, seconds)
     answer, completed = outside.ask(runner, asked)
-    figures = {
-        **answer.get("figures", {}), "timing": answer.get("timing"),
-        "registers": [made.registers for made, _ in codes], "spilled": [made.spilled for made, _ in codes],
-    }  # fmt: skip
     said = clean(str(answer.get("statement", "")))[:400]
     name = clean(one.name)
+    timing = answer.get("timing")
     if answer.get("status") == "wrong":
-        return Judged(one.name, Verdict.WRONG_ANSWER, f"By itself, the kernel {name} {said}.", figures=figures)
+        return Judged(one.name, Verdict.WRONG_ANSWER, f"By itself, the kernel {name} {said}.")
     if completed.status == "timed-out":
-        return Judged(one.name, Verdict.WRONG_ANSWER, f"By itself, the kernel {name} does not end.", figures=figures)
+        return Judged(one.name, Verdict.WRONG_ANSWER, f"By itself, the kernel {name} does not end.")
     if answer.get("status") != "same":
         return _refused(one, Refusal(said))
-    if isinstance(answer.get("timing"), dict):
-        said += f"; timed alone: {clean(str(answer['timing'].get('statement', '')))}"
+    if isinstance(timing, dict):
+        said += f"; timed alone: {clean(str(timing.get('statement', '')))}"
     for tool in outside.TOOLS:
         tell(f"looking at {name} with compute-sanitizer's {tool}")
-        before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0) | {"quick": True}, tool)
+        before = outside.sanitized(runner, job(codes[0], codes[0], seed, 0.0) | {"quick": True}, tool)
         if before[0] != "clean":
             said += f"; not checked with {tool}: {before[1] if before[0] == 'absent' else 'the original itself has findings'}"
             continue
         now = outside.sanitized(runner, asked | {"seconds": 0.0, "quick": True}, tool)
         if now[0] == "found":
-            return Judged(
-                one.name,
-                Verdict.WRONG_ANSWER,
-                f"In {name} compute-sanitizer's {tool} finds: {now[1]}.",
-                figures=figures,
-            )
+            said = f"In {name} compute-sanitizer's {tool} finds: {now[1]}."
+            return Judged(one.name, Verdict.WRONG_ANSWER, said, timing=timing)
         said += f"; {tool} finds nothing" if now[0] == "clean" else f"; not checked with {tool}: {now[1]}"
-    return Judged(one.name, None, f"By itself, the kernel {name} {said}.", figures=figures)
+    return Judged(one.name, None, f"By itself, the kernel {name} {said}.", timing=timing)
 
 
 def _is_touched(one: Kernel, originals: Texts, files: Texts) -> bool:

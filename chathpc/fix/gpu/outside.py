@@ -74,7 +74,7 @@ def request(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = 
 
 def arch(runner: Runner) -> str | Refusal:
     """The device's architecture as nvcc calls it; a Refusal that says why there is none."""
-    found, _ = ask(runner, {"ask": "facts"})
+    found, _ = ask(runner, {"ask": "arch"})
     if "arch" in found:
         return str(found["arch"])
     return Refusal(str(found.get("statement", "The device does not respond.")), str(found.get("hint", "")))

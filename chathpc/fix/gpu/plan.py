@@ -99,7 +99,6 @@ class Argument:
     role: Role = "in"
     low: float | int = 0
     high: float | int = 1
-    origin: str = "declared"
 
     @property
     def is_array(self) -> bool:
@@ -109,7 +108,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A launch with all of its arguments; tolerances per element. `notes` say what was derived and from what."""
+    """A launch with all of its arguments; tolerances per element."""
 
     kernel: str
     file: str
@@ -119,7 +118,6 @@ class Plan:
     arguments: tuple[Argument, ...]
     relative: float
     absolute: float
-    notes: tuple[str, ...] = ()
 
     def data(self) -> dict[str, Any]:
         """As JSON takes it."""
@@ -130,7 +128,7 @@ class Plan:
         """From what `data` gave."""
         return cls(
             data["kernel"], data["file"], _three(data["grid"]) or (1, 1, 1), _three(data["block"]) or (1, 1, 1), data["shared"],
-            tuple(Argument(**one) for one in data["arguments"]), data["relative"], data["absolute"], tuple(data["notes"]),
+            tuple(Argument(**one) for one in data["arguments"]), data["relative"], data["absolute"],
         )  # fmt: skip
 
 
@@ -153,7 +151,7 @@ def plan(
     sizes = _sizes(declared, signature, facts)
     if isinstance(sizes, Refusal):
         return sizes
-    grid, block, notes = sizes
+    grid, block = sizes
     bounded = _bounds(signature) if grid[1:] == (1, 1) and block[1:] == (1, 1) else _Bounds(None, frozenset())
     count = grid[0] * block[0]
     if bounded.number is not None:
@@ -181,7 +179,6 @@ def plan(
     return Plan(
         signature.name, signature.file, grid, block, declared.shared, tuple(arguments), tolerance,
         absolute if declared.absolute is None else declared.absolute,
-        (*notes, *(f"{one.name}: {one.origin}" for one in arguments if one.origin != "declared")),
     )  # fmt: skip
 
 
@@ -199,8 +196,7 @@ class _Bounds:
 
 def _sizes(
     declared: Kernel, signature: Signature, facts: LaunchFacts | Refusal
-) -> tuple[tuple[int, int, int], tuple[int, int, int], list[str]] | Refusal:
-    notes = []
+) -> tuple[tuple[int, int, int], tuple[int, int, int]] | Refusal:
     grid, block = _three(declared.grid), _three(declared.block)
     if grid is None or block is None:
         if isinstance(facts, Refusal):
@@ -210,7 +206,6 @@ def _sizes(
                 f"Only one of grid and block of {clean(signature.name)} is declared, and it is not the profile's.",
                 "Declare both.",
             )
-        notes.append(f"launched with {facts.blocks} blocks of {facts.threads} threads in the profile")
         if signature.planar and ((grid is None and facts.blocks > 1) or (block is None and facts.threads > 1)):
             return Refusal(
                 f"{clean(signature.name)} uses more than one dimension, and the profile only has {facts.blocks} blocks of "
@@ -224,7 +219,7 @@ def _sizes(
         )
     if grid[1] > 65535 or grid[2] > 65535:
         return Refusal("A grid has at most 65535 blocks in y and z.", "Declare a smaller one.")
-    return grid, block, notes
+    return grid, block
 
 
 def _three(sizes: Sequence[int]) -> tuple[int, int, int] | None:
@@ -242,12 +237,10 @@ def _argument(
                 f"The argument {clean(one.name)} of {kernel} is a number, not an array.", "Declare its value."
             )
         if declared is not None and declared.value is not None:
-            return _number(one, declared.value, "declared")
+            return _number(one, declared.value)
         if one.name == bounds.number:
-            return _number(
-                one, threads, "bounds a thread's index, so it is slightly less than the number of threads launched"
-            )
-        value = _value_like(one)
+            return _number(one, threads)  # it bounds a thread's index
+        value = "1.0" if one.dtype.startswith("float") else "1000"
         return Refusal(
             f"Unknown value of {clean(one.name)} of {kernel}.",
             f"Declare it, for example: arguments: [{{name: {clean(one.name)}, value: {value}}}]",
@@ -255,14 +248,13 @@ def _argument(
     if declared is not None and declared.value is not None:
         return Refusal(f"The argument {clean(one.name)} of {kernel} is an array.", "Declare its elements.")
     elements = None if declared is None else declared.elements
-    origin = "declared"
     if elements is None:
         if one.name not in bounds.arrays:
             return Refusal(
                 f"Unknown number of elements: {clean(one.name)} of {kernel} has.",
                 f"Declare it, for example: arguments: [{{name: {clean(one.name)}, elements: {threads}}}]",
             )
-        elements, origin = threads, "indexed only by the thread's index"
+        elements = threads
     role: Role
     if declared is not None and declared.role is not None:
         role = declared.role
@@ -273,10 +265,10 @@ def _argument(
     low, high = _DRAWN["f" if one.dtype.startswith("float") else "i"]
     low = low if declared is None or declared.low is None else declared.low
     high = high if declared is None or declared.high is None else declared.high
-    return Argument(one.name, one.dtype, None, elements * one.lanes, role, low, max(low, high), origin)
+    return Argument(one.name, one.dtype, None, elements * one.lanes, role, low, max(low, high))
 
 
-def _number(one: Parameter, value: float | int, origin: str) -> Argument | Refusal:
+def _number(one: Parameter, value: float | int) -> Argument | Refusal:
     import numpy as np
 
     kind = np.dtype(one.dtype)
@@ -284,11 +276,7 @@ def _number(one: Parameter, value: float | int, origin: str) -> Argument | Refus
         if value != int(value) or not np.iinfo(kind).min <= int(value) <= np.iinfo(kind).max:
             return Refusal(f"The value {value} of {clean(one.name)} is not of type {one.type}.", "Declare another.")
         value = int(value)
-    return Argument(one.name, one.dtype, value, origin=origin)
-
-
-def _value_like(one: Parameter) -> str:
-    return "1.0" if one.dtype.startswith("float") else "1000"
+    return Argument(one.name, one.dtype, value)
 
 
 def _bounds(signature: Signature) -> _Bounds:

@@ -98,10 +98,8 @@ def signature(path: str, text: str, kernel: str) -> Signature | Refusal:
 
 
 def _signature(source: SourceFile, function: Function, path: str) -> Signature | Refusal:
-    heads = _heads(source, function)
     parameters = []
-    for at, one in enumerate(function.parameters):
-        head = heads[at] if at < len(heads) else ""
+    for one in function.parameters:
         pointers = one.pointers + (1 if one.dims else 0)
         what = f"The parameter {clean(one.name)} of {clean(function.name)}"
         if pointers > 1 or len(one.dims) > 1:
@@ -120,17 +118,10 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
         if known[1] > 1 and not pointers:
             return Refusal(f"{what} is a vector by value.", "Pass its numbers one by one.")
         parameters.append(
-            Parameter(
-                one.name,
-                words,
-                known[0],
-                known[1],
-                bool(pointers),
-                bool(pointers) and _points_to_const(head),
-            )
+            Parameter(one.name, words, *known, pointer=bool(pointers), const=bool(pointers) and one.const)
         )
     arrays = frozenset(one.name for one in parameters if one.pointer)
-    body = _COMMENT.sub(" ", _node_text(source, function)[1])
+    body = _COMMENT.sub(" ", _body(source, function))
     reads, writes = _use(body, arrays)
     return Signature(
         function.name, path, function.first, tuple(parameters), reads, writes,
@@ -139,37 +130,11 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
     )  # fmt: skip
 
 
-def _node_text(source: SourceFile, function: Function) -> tuple[str, str]:
-    """The text of a function before and in its braces."""
-    for node, one in source.procedures():
-        if one is function:
-            body = node.child_by_field_name("body")
-            end = node.end_byte if body is None else body.start_byte
-            return (
-                source.text[node.start_byte : end].decode("utf-8", "replace"),
-                source.text[end : node.end_byte].decode("utf-8", "replace"),
-            )
-    return "", ""
-
-
-def _heads(source: SourceFile, function: Function) -> list[str]:
-    """The parameters as they are written, one text each."""
-    head = _node_text(source, function)[0]
-    head = _COMMENT.sub(" ", head)
-    found = re.search(rf"\b{re.escape(function.name)}\s*\((.*)\)\s*\Z", head, re.DOTALL)
-    parts, depth = [""], 0
-    for letter in found[1] if found else "":
-        depth += (letter in "(<[") - (letter in ")>]")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return parts
-
-
-def _points_to_const(head: str) -> bool:
-    """`const T *p` and `T const *p`; in `T *const p` only the pointer itself is."""
-    return "const" in re.findall(r"\w+", head.rpartition("*")[0] if "*" in head else head)
+def _body(source: SourceFile, function: Function) -> str:
+    """The text of a function in its braces."""
+    bodies = (node.child_by_field_name("body") for node, one in source.procedures() if one is function)
+    body = next(bodies, None)
+    return "" if body is None else source.text[body.start_byte : body.end_byte].decode("utf-8", "replace")
 
 
 def _use(body: str, pointers: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:

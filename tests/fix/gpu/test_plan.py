@@ -118,8 +118,6 @@ def test_sizes_are_derived_from_the_launch_and_the_source() -> None:
     assert -(-int(n.value) // 256) == 40
     assert (a.elements, out.elements, f.value) == (n.value, n.value, 2.5)
     assert (a.role, out.role) == ("in", "out")
-    assert any("launched with 40 blocks of 256 threads in the profile" in note for note in found.notes)
-    assert any(note.startswith("n: ") for note in found.notes)
 
 
 def test_a_declared_bound_decides_the_arrays() -> None:
