@@ -69,7 +69,7 @@ def first_state(session: Session, profile: Path | None) -> State:
     session.progress("building the original")
     built = session.runner.build({}, None)
     if not built.completed.succeeded:
-        said = first_error((built.completed.stderr or built.completed.stdout).decode("utf-8", "replace"))
+        said = first_error(built.completed.said)
         raise ChathpcError(
             f"The unmodified program does not build with '{clean(session.project.build)}': {said}",
             hint="Correct 'build' in chathpc.yaml.",
@@ -94,10 +94,9 @@ def _agrees_with_itself(session: Session, built: Built) -> None:
         case = Case.usual(run)
         ran = session.original.run(case)
         if not ran.completed.succeeded:
-            said = clean(ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1])[:200]
-            how = f"status {ran.completed.code}" if ran.completed.status == "exited" else ran.completed.status
+            said = clean(ran.completed.last_words)[:200]
             raise ChathpcError(
-                f"The unmodified program fails with '{clean(case.command)}' ({how}){': ' + said if said else ''}.",
+                f"The unmodified program fails with '{clean(case.command)}' ({ran.completed.ending}){': ' + said if said else ''}.",
                 hint="Correct 'run' and 'inputs' in chathpc.yaml.",
             )
         again = session.original.twice(case)[0]

@@ -110,8 +110,7 @@ def reason(done: Completed) -> str:
     """Why a step failed: the last telling line of what it said, else how it ended."""
     from chathpc.profile.text import clean
 
-    said = (done.stderr or done.stdout)[-4000:].decode("utf-8", "replace").splitlines()
-    telling = [clean(line.strip()) for line in said if line.strip()]
+    telling = [clean(line.strip()) for line in done.said[-4000:].splitlines() if line.strip()]
     how = {"timed-out": "it took too long", "output-limit": "it printed too much"}.get(done.status)
     if how is None and done.code < 0:
         how = f"it was killed by signal {-done.code}"

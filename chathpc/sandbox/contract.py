@@ -81,6 +81,21 @@ class Completed:
         """It ended by itself with status 0."""
         return self.status == "exited" and self.code == 0
 
+    @property
+    def said(self) -> str:
+        """What it wrote to stderr, else what it wrote to stdout."""
+        return (self.stderr or self.stdout).decode("utf-8", "replace")
+
+    @property
+    def last_words(self) -> str:
+        """The last line that it wrote to stderr."""
+        return self.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+
+    @property
+    def ending(self) -> str:
+        """How it ended: its exit status, or what ended it."""
+        return f"status {self.code}" if self.status == "exited" else self.status
+
 
 class Sandbox(Protocol):
     """Runs a command so that it reaches nothing but what the request names: no network, no keys, no other processes."""

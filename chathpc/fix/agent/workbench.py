@@ -112,7 +112,7 @@ class Workbench:
         built = self.session.runner.build({**self.state.files, **self.edits}, self.state.flags, more=more)
         if built.completed.succeeded:
             return built, ""
-        said = (built.completed.stderr or built.completed.stdout).decode("utf-8", "replace")
+        said = built.completed.said
         return built, f"It does not build: {first_error(said)}\n{clean_lines(said[-_KEPT:])}"
 
     def _edited(self) -> tuple[Built | None, str]:
@@ -165,12 +165,11 @@ class Workbench:
             return problem
         name = path.rsplit("/", 1)[-1]
         lines = (built.completed.stderr + b"\n" + built.completed.stdout).decode("utf-8", "replace").splitlines()
-        found = list(
-            dict.fromkeys(
-                clean(line) for line in lines if f"{name}:" in line and _NEWS.search(line) and not _NO_NEWS.search(line)
-            )
+        found = (clean(line) for line in lines if f"{name}:" in line and _NEWS.search(line))
+        return (
+            "\n".join(dict.fromkeys(line for line in found if not _NO_NEWS.search(line)))
+            or "The compiler reported nothing about that file."
         )
-        return "\n".join(found) or "The compiler reported nothing about that file."
 
 
 def clean_lines(text: str) -> str:

@@ -124,7 +124,7 @@ def judge(
     sides take from libraries (None where that cannot be told).
     """
     done = changed.completed
-    said = (done.stderr or done.stdout).decode("utf-8", "replace")
+    said = done.said
     figures: dict[str, Figure] = {
         "seconds": round(done.seconds, 3),
         "warnings": changed.warnings,
@@ -132,10 +132,8 @@ def judge(
         "output": "\n".join(clean(row) for row in said[-_KEPT:].split("\n")),
     }
     if not done.succeeded:
-        how = f"status {done.code}" if done.status == "exited" else done.status
-        return GateResult(
-            "build", False, f"It does not build ({how}): {first_error(said)}", Verdict.BUILD_FAILED, figures
-        )
+        statement = f"It does not build ({done.ending}): {first_error(said)}"
+        return GateResult("build", False, statement, Verdict.BUILD_FAILED, figures)
     if touched:
         shown = ", ".join(clean(path) for path in touched[:5])
         return GateResult("build", False, f"Building it changes {shown}.", Verdict.CHEATED, figures)

@@ -124,12 +124,12 @@ class Examination:
             "left_out": list(self.left_out),
         }
 
-    def compare(self, case: Case, *, variant: str = "", changed: Built | None = None) -> str:
-        """What is wrong with the changed program's run of a case; empty if nothing is."""
+    def compare(self, case: Case, variant: str, changed: Built) -> str:
+        """What is wrong with the run of a case where both sides are built with the flags `variant` in addition; empty if nothing is."""
         self.tell(f"checking {clean(case.name)}")
         return self._wrong(case, *self._both(case, variant, changed))
 
-    def _both(self, case: Case, variant: str, changed: Built | None) -> tuple[Ran, Ran, float]:
+    def _both(self, case: Case, variant: str = "", changed: Built | None = None) -> tuple[Ran, Ran, float]:
         """A case run by the original (once in a session) and by the change, and the seconds after which the latter is ended."""
         mine = self.reference.run(case, variant)
         limit = mine.seconds * threshold("longer") + threshold("longer_seconds")
@@ -144,19 +144,20 @@ class Examination:
             return f"{where} it is terminated ({theirs.completed.status})."
         found = compare(mine.outputs, theirs.outputs, self.runner.project.check)
         if not found.same:
-            return f"{where} {found.statement}.{_last_words(theirs) if found.kind == 'status' else ''}"
+            said = clean(theirs.completed.last_words)[:160] if found.kind == "status" else ""
+            return f"{where} {found.statement}.{f' It says: {said}' if said else ''}"
         fault = missing_or_other(mine.left, theirs.left, self.runner.project.check, self.reference.unsteady(self.tell))
         if fault:
             return f"{where} {fault}."
         self.largest = max(self.largest, found.largest)
         return ""
 
-    def first_wrong(self, cases: Iterable[Case], *, variant: str = "", changed: Built | None = None) -> Problem | None:
+    def first_wrong(self, cases: Iterable[Case]) -> Problem | None:
         """The verdict on the first case in which something is wrong, and what; some are run beside each other."""
         left = iter(cases)
         while some := tuple(islice(left, self.runner.lanes.width)):
             self.tell(f"checking {', '.join(clean(case.name) for case in some)}")
-            ran = self.runner.lanes.runs([partial(self._both, case, variant, changed) for case in some])
+            ran = self.runner.lanes.runs([partial(self._both, case) for case in some])
             for case, both in zip(some, ran, strict=True):
                 problem = self._wrong(case, *both)
                 if problem:
@@ -201,8 +202,3 @@ def slower_alone(original: tuple[Ran, Ran], changed: tuple[Ran, Ran], again: Cal
         return theirs > threshold("knew") * mine and more > threshold("knew_seconds")
 
     return much(changed[1]) and all(much(again()) for _ in range(2))
-
-
-def _last_words(ran: Ran) -> str:
-    said = ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
-    return f" It says: {clean(said)[:160]}" if said else ""

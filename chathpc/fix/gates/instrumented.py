@@ -54,7 +54,7 @@ def variables(examined: Examination) -> Problem | None:
         if not changed.completed.succeeded or not examined.works(case, more):
             continue
         usable += 1
-        problem = examined.compare(case, variant=more, changed=changed)
+        problem = examined.compare(case, more, changed)
         if problem:
             return Verdict.WRONG_ANSWER, f"{problem} It was built with {more}."
     (examined.tried if usable else examined.left_out).append("variables filled before use")

@@ -38,7 +38,7 @@ def ask(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) 
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        said = clean(completed.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])[:200]
+        said = clean(completed.last_words)[:200]
         found = {
             "status": "refused",
             "statement": f"the harness did not respond ({completed.status}, status {completed.code}): {said}",
