@@ -79,14 +79,7 @@ class Bubblewrap:
 
     def _options(self, request: Request) -> Iterator[str]:
         known = _known_options(self._program)
-        yield from (
-            "--unshare-user",
-            "--unshare-ipc",
-            "--unshare-pid",
-            "--unshare-net",
-            "--unshare-uts",
-            "--unshare-cgroup-try",
-        )
+        yield from (f"--unshare-{what}" for what in ("user", "ipc", "pid", "net", "uts", "cgroup-try"))
         yield from ("--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL", "--hostname", "sandbox")
         if "--disable-userns" in known:
             yield "--disable-userns"

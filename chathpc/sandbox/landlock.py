@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
-import shutil
-import tempfile
 
 from chathpc.errors import ChathpcError
 from chathpc.sandbox import system
@@ -48,14 +46,9 @@ class Landlock:
 
     def run(self, request: Request) -> Completed:
         """Run it to its end or its limits. Errors: UsageError for an impossible request, ChathpcError without Landlock."""
-        system.check(request)
         if abi() == 0:
             raise ChathpcError("This kernel has no Landlock.", hint="Install the package bubblewrap.")
-        temporary = tempfile.mkdtemp(prefix="chathpc-")
-        try:
-            return supervise(request, system.environment(request, temporary), _walls(request, temporary))
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        return supervise(request, _walls)
 
 
 def _walls(request: Request, temporary: str) -> dict[str, object]:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +24,19 @@ from chathpc.sandbox.system import resource_limits
 from chathpc.sandbox.tracing import Trace
 
 
-def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
-    """Run it behind `walls` (what `supervisor._become` builds in the child; None for no walls)."""
+def supervise(request: Request, walls: Callable[[Request, str], Mapping[str, Any] | None]) -> Completed:
+    """Run it with a folder of its own for temporary files, behind the walls that `walls` makes of both (what `supervisor._become` builds in
+    the child; None for no walls).
+    """
+    system.check(request)
+    temporary = tempfile.mkdtemp(prefix="chathpc-")
+    try:
+        return _supervise(request, system.environment(request, temporary), walls(request, temporary))
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
     if request.shown not in (None, request.folder):
         raise UsageError("This sandbox shows a folder only where it is.", hint="Omit 'shown'.")
     job_end, job = os.pipe()
@@ -99,9 +110,4 @@ class Plain:
 
     def run(self, request: Request) -> Completed:
         """Run it to its end or its limits. Errors: UsageError for an impossible request."""
-        system.check(request)
-        temporary = tempfile.mkdtemp(prefix="chathpc-")
-        try:
-            return supervise(request, system.environment(request, temporary), None)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
+        return supervise(request, lambda *_: None)

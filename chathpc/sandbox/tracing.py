@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass, field
 
 from chathpc.sandbox.contract import Request
 
@@ -22,30 +21,19 @@ CALLS = (
 #: Characters of each text that are shown: a whole command line, and not all of what is written.
 _SHOWN = 512
 #: `?` before a name: architectures lack some of the older calls.
-_OPTIONS = (
-    "-f",
-    "-q",
-    "-y",
-    "-s",
-    str(_SHOWN),
-    "--seccomp-bpf",
-    "-e",
-    "trace=" + ",".join(f"?{each}" for each in CALLS.split(",")),
-)
+_TRACED = "trace=" + ",".join(f"?{each}" for each in CALLS.split(","))
+_OPTIONS = ("-f", "-q", "-y", "-s", str(_SHOWN), "--seccomp-bpf", "-e", _TRACED)
 
 
-@dataclass(slots=True)
 class Trace:
     """The record of one command. `command` is what to run; `handed` goes to it, `kept` is closed with the rest, `end` is read from."""
 
-    command: tuple[str, ...]
-    handed: list[int] = field(default_factory=list)
-    kept: list[int] = field(default_factory=list)
-    end: int | None = None
-
     def __init__(self, request: Request) -> None:
         """What `request` asks for: nothing, where it is not to be traced."""
-        self.command, self.handed, self.kept, self.end = request.command, [], [], None
+        self.command = request.command
+        self.handed: list[int] = []
+        self.kept: list[int] = []
+        self.end: int | None = None
         if request.trace is not None:
             self.end, writing = os.pipe()
             self.handed, self.kept = [writing], [self.end]
