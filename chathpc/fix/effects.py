@@ -57,7 +57,6 @@ _RESUMED = re.compile(r"<\.\.\. \w+ resumed>")
 _DESCRIPTOR = re.compile(r"(AT_FDCWD|-?\d+)(?:<((?:[^>\\]|\\.)*)>)?")
 _TEXT = re.compile(r'"((?:[^"\\]|\\.)*)"(?:\.\.\.)?')
 _ESCAPE = re.compile(rb"\\([0-7]{1,3}|.)", re.DOTALL)
-_OCTAL, _BYTES = 8, 256
 _LETTERS = {"n": b"\n", "t": b"\t", "r": b"\r", "v": b"\v", "f": b"\f"}
 _DELETED = " (deleted)"
 #: Of more files and calls no account is kept: a program that has so many is not understood by counting.
@@ -75,20 +74,8 @@ _SYNCING = frozenset(("fsync", "fdatasync", "sync_file_range", "syncfs", "sync",
 _AT_ONCE = {"msync": "what is mapped", "sync": "all that was written", "syncfs": "all that was written"}
 _STARTING = frozenset(("fork", "vfork", "clone", "clone3"))
 _MARKING = frozenset(
-    (
-        "chown",
-        "fchown",
-        "fchownat",
-        "lchown",
-        "utime",
-        "utimes",
-        "futimesat",
-        "utimensat",
-        "setxattr",
-        "fsetxattr",
-        "lsetxattr",
-    )
-)
+    ("chown", "fchown", "fchownat", "lchown", "utime", "utimes", "futimesat", "utimensat", "setxattr", "fsetxattr", "lsetxattr")
+)  # fmt: skip
 
 
 class Record:
@@ -184,31 +171,31 @@ class Record:
     def _wrote(self, path: str, count: int) -> None:
         self._written += count
         subject = self._below(path)
+        self._count(Kind.BYTES, subject, count)
+        self._count(Kind.CALLS, subject)
+
+    def _count(self, kind: Kind, subject: str | None, times: int = 1) -> None:
+        """Count what was done to a file, unless that is none that lasts."""
         if subject:
-            self._counts[Kind.BYTES, subject] += count
-            self._counts[Kind.CALLS, subject] += 1
+            self._counts[kind, subject] += times
 
     def _sync(self, pid: str, arguments: str, value: int, where: str) -> None:
         if self._name == "msync" and "MS_SYNC" not in arguments:
             return
-        subject = _AT_ONCE.get(self._name) or self._below(_descriptor(arguments))
-        if subject is not None:
-            self._counts[Kind.SYNCED, subject] += 1
+        self._count(Kind.SYNCED, _AT_ONCE.get(self._name) or self._below(_descriptor(arguments)))
 
     def _open(self, pid: str, arguments: str, value: int, where: str) -> None:
         named = self._path(pid, arguments)
         # What was opened may lie behind a link; it is its own process then, or told by the name.
         self._look_at(named if _TRACERS.match(named) else re.sub(r"\A/proc/\d+", "/proc/self", where))
         subject = self._below(where or named)
-        if not subject:
-            return
         flags = _TEXT.sub("", arguments)
         if self._name == "creat" or "O_TRUNC" in flags:
-            self._counts[Kind.REWRITTEN, subject] += 1
+            self._count(Kind.REWRITTEN, subject)
         if "O_SYNC" in flags or "O_DSYNC" in flags:
-            self._counts[Kind.SYNCED, subject] += 1
+            self._count(Kind.SYNCED, subject)
         if "O_RDONLY" in flags:
-            self._counts[Kind.READ, subject] += 1
+            self._count(Kind.READ, subject)
 
     def _read_link(self, pid: str, arguments: str, value: int, where: str) -> None:
         self._look_at(self._path(pid, arguments))
@@ -219,30 +206,24 @@ class Record:
 
     def _rename(self, pid: str, arguments: str, value: int, where: str) -> None:
         names = [self._below(path) for path in self._paths(pid, arguments)]
-        if len(names) == 2 and names[1]:
-            self._counts[Kind.RENAMED, names[1]] += 1
+        if len(names) == 2:
+            self._count(Kind.RENAMED, names[1])
 
     def _remove(self, pid: str, arguments: str, value: int, where: str) -> None:
-        subject = self._below(self._path(pid, arguments))
-        if subject:
-            self._counts[Kind.REMOVED, subject] += 1
+        self._count(Kind.REMOVED, self._below(self._path(pid, arguments)))
 
     def _mark(self, pid: str, arguments: str, value: int, where: str) -> None:
         # The text of fsetxattr is no path.
         named = self._name != "fsetxattr" and _TEXT.search(arguments)
-        subject = self._below(self._path(pid, arguments) if named else _descriptor(arguments))
-        if subject:
-            self._counts[Kind.MARKED, subject] += 1
+        self._count(Kind.MARKED, self._below(self._path(pid, arguments) if named else _descriptor(arguments)))
 
     def _cut(self, pid: str, arguments: str, value: int, where: str) -> None:
-        subject = self._below(self._path(pid, arguments) if self._name == "truncate" else _descriptor(arguments))
-        if subject:
-            self._counts[Kind.REWRITTEN, subject] += 1
+        named = self._name == "truncate"
+        self._count(Kind.REWRITTEN, self._below(self._path(pid, arguments) if named else _descriptor(arguments)))
 
     def _lock(self, pid: str, arguments: str, value: int, where: str) -> None:
-        subject = self._below(_descriptor(arguments))
-        if subject and "LOCK_UN" not in arguments:
-            self._counts[Kind.LOCKED, subject] += 1
+        if "LOCK_UN" not in arguments:
+            self._count(Kind.LOCKED, self._below(_descriptor(arguments)))
 
     def _start(self, pid: str, arguments: str, value: int, where: str) -> None:
         if "CLONE_THREAD" not in arguments:
@@ -304,7 +285,7 @@ def _plain(text: str) -> str:
     def meant(found: re.Match[bytes]) -> bytes:
         code = found[1].decode("latin-1")
         if code[0].isdigit():
-            return bytes.fromhex(f"{int(code, _OCTAL) % _BYTES:02x}")
+            return bytes([int(code, 8) % 256])
         return _LETTERS.get(code, found[1])
 
     return _ESCAPE.sub(meant, text.encode("utf-8", "surrogateescape")).decode("utf-8", "surrogateescape")

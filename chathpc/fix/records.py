@@ -92,6 +92,12 @@ class GateResult:
     figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
+def figures_of(gates: Iterable[GateResult], gate: Gate, name: str) -> list[float]:
+    """The numbers that a gate has under a name; none where it was not asked, or has nothing of that kind."""
+    told = next((each.figures.get(name) for each in gates if each.gate == gate), None)
+    return [float(each) for each in told if isinstance(each, int | float)] if isinstance(told, list) else []
+
+
 @dataclass(frozen=True, slots=True)
 class Speedup:
     """Time of the original over that of the changed program: estimate and 95 % interval, from `pairs` interleaved runs."""

@@ -12,7 +12,7 @@ from chathpc.fix.outcome import Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.recipes.analysis.program import program
 from chathpc.fix.recipes.table import recipes
-from chathpc.fix.records import Attempt, Speedup, Verdict
+from chathpc.fix.records import Attempt, Speedup, Verdict, figures_of
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord, UntriedRecord
 from chathpc.fix.session import State
 from chathpc.fix.strategies import MODEL_STRATEGIES
@@ -201,9 +201,8 @@ def _seconds(outcome: Outcome) -> tuple[float | None, float | None]:
     if not outcome.accepted or outcome.speedup is None:
         return None, None
     sides = ((outcome.accepted[0], "seconds_original"), (outcome.accepted[-1], "seconds_changed"))
-    runs = [gate.figures.get(name) for each, name in sides for gate in each.gates if gate.gate == "speed"]
-    before, after = (float(median(each)) if isinstance(each, list) and each else None for each in runs)
-    return (before, after) if before is not None and after is not None else (None, None)
+    before, after = (figures_of(each.gates, "speed", name) for each, name in sides)
+    return (median(before), median(after)) if before and after else (None, None)
 
 
 def _tree(state: State) -> TreeRecord | None:

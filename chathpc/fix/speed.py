@@ -48,6 +48,11 @@ class Timing:
         return len(self.original)
 
 
+def _logs(original: Sequence[float], changed: Sequence[float]) -> FloatArray:
+    """Logarithms of the ratios of pairs."""
+    return np.asarray(np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64)))
+
+
 def walsh(logs: FloatArray) -> FloatArray:
     """Means of all pairs of values, each with itself too, sorted (Walsh averages)."""
     at, to = np.triu_indices(len(logs))
@@ -66,7 +71,7 @@ def ratio(
     if not original:
         return math.nan, math.nan, math.nan
     level = threshold("confidence") if level is None else level
-    logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
+    logs = _logs(original, changed)
     means = walsh(logs)
     middle = float(np.median(means))
     low, high = signed_rank_interval(means, len(logs), level)
@@ -123,7 +128,7 @@ def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -
         return True
     if len(original) < fewest:
         return False
-    logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
+    logs = _logs(original, changed)
     if fewest < threshold("min_pairs") and float(np.ptp(logs)) <= math.log(threshold("alike")):
         return True
     means = walsh(logs)

@@ -155,7 +155,7 @@ ALLOWED = {
     "fix/gates/altered.py": {"_altered": LABEL},
     "fix/gates/build.py": {"_KEPT": TOLD, "_MOST": WORK},
     "fix/gates/chain.py": {"Chain._correctness.pair": TWO},
-    "fix/effects.py": {"_MOST": WORK, "_OCTAL": LABEL, "_BYTES": LABEL},
+    "fix/effects.py": {"_MOST": WORK, "_plain": LABEL},
     "fix/gates/effects.py": {"_TOLD": TOLD},
     "fix/gates/examination.py": {"slower_alone": ROUNDING},
     "fix/gates/inputs.py": {"_OTHER_SEED": SEED},

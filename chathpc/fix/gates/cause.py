@@ -60,13 +60,8 @@ def judge(
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
         return _no(f"{clean(name)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures)
     if finding is None:
-        return GateResult(
-            "cause",
-            True,
-            f"Under the profiler, the run went from {_amount(total.before, found)} to {_amount(total.after, found)}.",
-            None,
-            figures,
-        )
+        said = f"Under the profiler, the run {_went(total.before, total.after, found)}."
+        return GateResult("cause", True, said, None, figures)
     looks = [_gone_down(each, finding, others) for each in (found, earlier) if each is not None]
     fell, statement, more = next((look for look in looks if look[0]), looks[0])
     figures |= more
@@ -220,11 +215,7 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
         if change.status == "gone":
             return True, f"'{clean(finding.title)}'{_at(name)} is gone.", figures
         if before is None or after is None or before - after >= threshold("shrunk") * before:
-            return (
-                True,
-                f"'{clean(finding.title)}'{_at(name)} went from {_amount(before, found)} to {_amount(after, found)}.",
-                figures,
-            )
+            return True, f"'{clean(finding.title)}'{_at(name)} {_went(before, after, found)}.", figures
     row = _row(found, name)
     if row is not None:
         figures = {"place_before": row.inclusive_before, "place_after": row.inclusive_after}
@@ -232,23 +223,15 @@ def moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
         if less >= _must_go(finding, row) and less > row.error and less > 0:
             return (
                 True,
-                f"The time in {clean(name)} went from {_amount(row.inclusive_before, found)} to {_amount(row.inclusive_after, found)}.",
+                f"The time in {clean(name)} {_went(row.inclusive_before, row.inclusive_after, found)}.",
                 figures,
             )
-        return (
-            False,
-            f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is "
-            f"{_amount(row.inclusive_after, found)}: the diagnosed problem remains.",
-            figures,
-        )
+        said = f"was {_amount(row.inclusive_before, found)} and is {_amount(row.inclusive_after, found)}"
+        return False, f"The time in {clean(name)} {said}: the diagnosed problem remains.", figures
     share = _share(found, name)
     if share is not None:
         figures = {"place_before": share.before, "place_after": share.after}
-        return (
-            True,
-            f"The time in {clean(name)} went from {_amount(share.before, found)} to {_amount(share.after, found)}.",
-            figures,
-        )
+        return True, f"The time in {clean(name)} {_went(share.before, share.after, found)}.", figures
     if not name and change is None:
         return True, f"'{clean(finding.title)}' is gone.", {}
     return False, f"The time{_at(name)} did not change beyond noise: the diagnosed problem remains.", {}
@@ -285,18 +268,10 @@ def _all_of_mpi(name: str, rows: Iterable[FunctionRecord]) -> FunctionRecord | N
         return None
     before, after = sum(row.before for row in calls), sum(row.after for row in calls)
     error = sqrt(sum(row.error**2 for row in calls))
-    return calls[0].model_copy(
-        update={
-            "name": name,
-            "before": before,
-            "after": after,
-            "change": after - before,
-            "error": error,
-            "beyond_noise": abs(after - before) > error,
-            "inclusive_before": before,
-            "inclusive_after": after,
-        }
-    )
+    return FunctionRecord(
+        name=name, before=before, after=after, change=after - before, error=error, beyond_noise=abs(after - before) > error,
+        inclusive_before=before, inclusive_after=after,
+    )  # fmt: skip
 
 
 def _share(found: Diff, name: str) -> ShareRecord | None:
@@ -310,6 +285,10 @@ def _share(found: Diff, name: str) -> ShareRecord | None:
 
 def _at(name: str) -> str:
     return f" in {clean(name)}" if name else ""
+
+
+def _went(before: float | None, after: float | None, found: Diff) -> str:
+    return f"went from {_amount(before, found)} to {_amount(after, found)}"
 
 
 def _amount(value: float | None, found: Diff) -> str:

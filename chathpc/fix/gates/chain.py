@@ -17,7 +17,7 @@ from chathpc.fix.gates.build import imports
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
 from chathpc.fix.history import gate_data, speedup_of
-from chathpc.fix.records import Attempt, Candidate, Gate, GateResult, Speedup, Verdict
+from chathpc.fix.records import Attempt, Candidate, Gate, GateResult, Speedup, Verdict, figures_of
 from chathpc.fix.runner import Built, changed_inputs
 from chathpc.fix.session import Session, State
 from chathpc.fix.thresholds import threshold
@@ -111,9 +111,7 @@ class Chain:
         """Seconds over all threads that the changed program can have taken: each core, or each thread that waits, has no more than the
         whole run. None if it was not timed.
         """
-        timed = next(each for each in self.session.past.gates[self.key] if each.gate == "speed")
-        runs = timed.figures.get("seconds_changed")
-        seconds = [float(each) for each in runs if isinstance(each, int | float)] if isinstance(runs, list) else []
+        seconds = figures_of(self.session.past.gates[self.key], "speed", "seconds_changed")
         return max(len(self.base.measured.locations), os.cpu_count() or 1) * max(seconds) if seconds else None
 
     def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
@@ -202,10 +200,7 @@ class Chain:
 
     def _watched(self) -> float | None:
         """Bytes that the change writes for each one of the original's, as both were watched; None where that is not known."""
-        told = next(
-            (each.figures.get("written") for each in self.session.past.gates[self.key] if each.gate == "effects"), None
-        )
-        values = [float(each) for each in told if isinstance(each, int | float)] if isinstance(told, list) else []
+        values = figures_of(self.session.past.gates[self.key], "effects", "written")
         return values[1] / values[0] if len(values) == 2 and values[0] > 0 else None
 
     def _plausible(self, speedup: Speedup, diff: Callable[[], Diff]) -> GateResult:

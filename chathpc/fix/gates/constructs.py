@@ -113,13 +113,8 @@ def _everyday() -> frozenset[str]:
 def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[str]) -> list[Sight]:
     """What the changed files have more of than the original ones; `headers` are files of the tree that may be included."""
     before, after = list(original), list(changed)
-    found = [
-        *_counted(before, after),
-        *_precision(before, after),
-        *_directives(before, after, frozenset(headers)),
-        *_numbers(before, after),
-    ]
-    return found
+    directives = _directives(before, after, frozenset(headers))
+    return [*_counted(before, after), *_precision(before, after), *directives, *_numbers(before, after)]
 
 
 def _total(codes: Iterable[Code], names: frozenset[str], *, calls: bool) -> Counter[str]:
@@ -157,10 +152,7 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     if _stops(after) > _stops(before):
         found.setdefault("early end", Sight("early end", "ends the program where the original does not: stop"))
     # Tokens made of parts have no name that could be looked for.
-    pasted = [
-        sum(one.plain.count("##") + one.plain.count("%:%:") + one.plain.count("??") for one in side)
-        for side in (before, after)
-    ]
+    pasted = [sum(one.plain.count(each) for one in side for each in ("##", "%:%:", "??")) for side in (before, after)]
     if pasted[1] > pasted[0]:
         found["hidden"] = Sight("hidden", "pastes names together (## or a trigraph)")
     return list(found.values())

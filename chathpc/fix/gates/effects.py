@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from chathpc.fix.effects import Compared, compare_effects
 from chathpc.fix.gates.examination import Reference, Tell
 from chathpc.fix.left_files import LeftFile, missing_or_other, unsteady
 from chathpc.fix.outputs import compare
-from chathpc.fix.records import Figure, GateResult, Verdict
+from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.runner import Built, Case
 from chathpc.profile.text import clean
 
@@ -23,18 +23,15 @@ WITHOUT_STRACE = "strace does not work here (is it installed?): only the files t
 class _Found:
     """What all inputs together showed; each sentence once, in the order in which they came."""
 
-    durability: dict[str, None] = field(default_factory=dict)
-    batched: dict[str, None] = field(default_factory=dict)
-    unexamined: dict[str, None] = field(default_factory=dict)
-    written: tuple[int, int] | None = None
+    durability: list[str] = field(default_factory=list)
+    batched: list[str] = field(default_factory=list)
+    unexamined: list[str] = field(default_factory=list)
+    written: list[int] | None = None
 
-    def figures(self) -> dict[str, Figure]:
-        return {
-            "durability": list(self.durability),
-            "batched": list(self.batched),
-            "unexamined": list(self.unexamined),
-            "written": None if self.written is None else list(self.written),
-        }
+    def add(self, told: Compared) -> None:
+        for name in ("durability", "batched", "unexamined"):
+            mine = getattr(self, name)
+            mine += [each for each in getattr(told, name) if each not in mine]
 
 
 def examine(reference: Reference, changed: Built, tell: Tell = lambda stage: None) -> GateResult:
@@ -50,8 +47,8 @@ def examine(reference: Reference, changed: Built, tell: Tell = lambda stage: Non
         fault, verdict = _one(reference, changed, case, found)
         runs += 1
         if fault:
-            return GateResult("effects", False, f"With {clean(case.name)} {fault}.", verdict, found.figures())
-    return GateResult("effects", True, _passed(found, runs, traced=reference.runner.traces), None, found.figures())
+            return GateResult("effects", False, f"With {clean(case.name)} {fault}.", verdict, asdict(found))
+    return GateResult("effects", True, _passed(found, runs, traced=reference.runner.traces), None, asdict(found))
 
 
 def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tuple[str, Verdict]:
@@ -59,7 +56,7 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     runner = reference.runner
     first, second = reference.twice(case)
     if any(each.completed.status != "exited" for each in (first, second)):
-        found.unexamined[f"{clean(case.name)}: the original does not finish under strace"] = None
+        found.unexamined.append(f"{clean(case.name)}: the original does not finish under strace")
         return "", Verdict.EFFECTS_LOST
     theirs = runner.run(changed, case, traced=runner.traces)
     if theirs.completed.status != "exited":
@@ -71,7 +68,7 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     fault = missing_or_other(first.left, theirs.left, runner.project.check, unexamined)
     if fault:
         return fault, Verdict.EFFECTS_LOST
-    found.unexamined |= dict.fromkeys(clean(name) for name in sorted(unsteady(first.left, second.left)))
+    found.add(Compared(unexamined=tuple(map(clean, sorted(unsteady(first.left, second.left))))))
     if first.effects is None or second.effects is None or theirs.effects is None:
         return "", Verdict.EFFECTS_LOST
     if theirs.effects.reached and not first.effects.reached:
@@ -82,16 +79,10 @@ def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tup
     if told.lost or told.added:
         verdict = Verdict.EFFECTS_LOST if told.lost else Verdict.CHEATED
         return "; ".join(map(clean, (told.lost or told.added)[:_TOLD])), verdict
-    _add(found, told)
+    found.add(told)
     if case == reference.timed():
-        found.written = (first.effects.written, theirs.effects.written)
+        found.written = [first.effects.written, theirs.effects.written]
     return "", Verdict.EFFECTS_LOST
-
-
-def _add(found: _Found, told: Compared) -> None:
-    found.durability |= dict.fromkeys(told.durability)
-    found.batched |= dict.fromkeys(told.batched)
-    found.unexamined |= dict.fromkeys(told.unexamined)
 
 
 def sizes(original: Mapping[str, LeftFile], changed: Mapping[str, LeftFile]) -> dict[str, tuple[int, int]]:
@@ -104,18 +95,15 @@ def sizes(original: Mapping[str, LeftFile], changed: Mapping[str, LeftFile]) -> 
 
 
 def _passed(found: _Found, runs: int, *, traced: bool) -> str:
-    said = f"Leaves the same files in {runs} run{'s' if runs > 1 else ''}" if not traced else (
-        f"Leaves the same files and has the same effects in {runs} watched run{'s' if runs > 1 else ''}"
-    )  # fmt: skip
     if found.durability:
         more = len(found.durability) - _TOLD
-        told = "; ".join(list(found.durability)[:_TOLD]) + (f"; {more} more" if more > 0 else "")
+        told = "; ".join(found.durability[:_TOLD]) + (f"; {more} more" if more > 0 else "")
         return f"Leaves the same files in the end, but is less durable until then: {told}."
+    what = " and has the same effects" if traced else ""
+    said = f"Leaves the same files{what} in {runs} {'watched ' if traced else ''}run{'s' if runs > 1 else ''}"
     if found.batched:
-        said += f"; {next(iter(found.batched))}"
-    if not traced:
-        return f"{said}. {WITHOUT_STRACE}"
-    return f"{said}."
+        said += f"; {found.batched[0]}"
+    return f"{said}." if traced else f"{said}. {WITHOUT_STRACE}"
 
 
 def durability(gates: tuple[GateResult, ...] | list[GateResult]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from functools import partial
 from chathpc.fix.gates.constructs import new_numbers
 from chathpc.fix.gates.examination import Examination, Problem, slower_alone
 from chathpc.fix.gates.instrumented import beyond_memory
-from chathpc.fix.gates.text import code, value
+from chathpc.fix.gates.text import codes, value
 from chathpc.fix.outputs import numbers_in, value_of
 from chathpc.fix.project import Run
 from chathpc.fix.records import Verdict
@@ -131,10 +131,8 @@ def _runs(examined: Examination, each: tuple[Run, Case, bool]) -> bool:
 def named_sizes(examined: Examination) -> list[str]:
     """Numbers that the change brings and that are sizes of declared runs, or one beside: it may do something else from there on."""
     sizes = {int(match[0]) for run in examined.reference.declared for match in _sizes(run)}
-    sides = [
-        [code(path, text) for path, text in sorted(side.items())] for side in (examined.original_texts, examined.texts)
-    ]
-    found = {number: value(number) for number in new_numbers(*sides)}
+    new = new_numbers(codes(examined.original_texts), codes(examined.texts))
+    found = {number: value(number) for number in new}
     return sorted(number for number, its in found.items() if its is not None and sizes & {its - 1, its, its + 1})
 
 
@@ -196,7 +194,7 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
         for number in numbers_in(text)
         if _significant(number.decode("ascii", "replace"))
     }
-    sides = [[code(path, text) for path, text in sorted(side.items())] for side in (original, changed)]
+    sides = codes(original), codes(changed)
     found = []
     for number in new_numbers(*sides):
         its = value(number)

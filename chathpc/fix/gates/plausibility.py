@@ -11,7 +11,7 @@ from chathpc.comparison.function_names import common_key
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import plain_name
 from chathpc.diagnosis.records import Diagnosis, Finding
-from chathpc.fix.records import GateResult, Speedup, Verdict
+from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -55,36 +55,39 @@ def judge(
     done, and has to fit in there. Where the changed program left no profile, `lost` is all that there was.
     """
     limit = threshold("most_speedup") if finding is None else bound(finding)
-    figures = {"bound": limit, "low": speedup.low, "predicted": None if finding is None else finding.speedup_bound}
+
+    def told(said: str, passed: bool = False, **more: Figure) -> GateResult:
+        predicted = None if finding is None else finding.speedup_bound
+        figures = {"bound": limit, "low": speedup.low, "predicted": predicted, **more}
+        return GateResult("plausibility", passed, said, None if passed else Verdict.IMPLAUSIBLE, figures)
+
     if speedup.low <= limit * threshold("bound_error"):
         of = "that is the plausible maximum" if finding is None else f"'{clean(finding.title)}' can give"
         of = of if finding is None else f"that {of}"
         stands = "is not above" if speedup.low <= limit else "exceeds, within error,"
-        said = f"The lower end of the interval, {_times(speedup.low)}, {stands} the {_times(limit)} {of}."
-        return GateResult("plausibility", True, said, None, figures)
+        return told(
+            f"The lower end of the interval, {_times(speedup.low)}, {stands} the {_times(limit)} {of}.", passed=True
+        )
     if flags_alone:
-        return GateResult("plausibility", True, "The compiler alone achieves it.", None, figures)
+        return told("The compiler alone achieves it.", passed=True)
     above = f"{_times(speedup.low)} or more exceeds the {_times(limit)} that the finding can give"
     if lost is None:
-        return GateResult("plausibility", False, f"{above}, unexplained.", Verdict.IMPLAUSIBLE, figures)
+        return told(f"{above}, unexplained.")
     known = {common_key(name) for name in named}
     others = [each for each in lost if each.function in own and common_key(each.function) not in known]
-    seconds = sum(each.seconds for each in others)
+    seconds, names = sum(each.seconds for each in others), [each.function for each in others]
     if room is not None and seconds > room:
-        said = ", ".join(clean(each.function) for each in others[:3])
-        return GateResult(
-            "plausibility", False,
+        said = ", ".join(map(clean, names[:3]))
+        return told(
             f"{above}: it takes {numbers.quantity(room, 's')} at most over all threads, and work that no finding names took "
             f"{numbers.quantity(seconds, 's')}: {said}.",
-            Verdict.IMPLAUSIBLE, {**figures, "elsewhere": [each.function for each in others], "room": room},
-        )  # fmt: skip
+            elsewhere=names,
+            room=room,
+        )
     if sum(each.share for each in others) > threshold("elsewhere"):
         said = ", ".join(f"{clean(each.function)} ({each.share:.0%} of the time)" for each in others[:3])
-        return GateResult(
-            "plausibility", False, f"{above}: work disappeared that no finding names: {said}.", Verdict.IMPLAUSIBLE,
-            {**figures, "elsewhere": [each.function for each in others]},
-        )  # fmt: skip
-    return GateResult("plausibility", True, f"{above}; findings named all the time that disappeared.", None, figures)
+        return told(f"{above}: work disappeared that no finding names: {said}.", elsewhere=names)
+    return told(f"{above}; findings named all the time that disappeared.", passed=True)
 
 
 def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:

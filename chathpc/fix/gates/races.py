@@ -9,11 +9,11 @@ read), and messages taken from whoever sends first, where the original named the
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, root
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Statement, root
 from chathpc.diagnosis.source.text import parsed
-from chathpc.fix.gates.text import Code, code
+from chathpc.fix.gates.text import Code, code, codes
 
 _CLAUSE = re.compile(
     r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)"
@@ -87,15 +87,11 @@ def _in_loop(function: Function, region: Region, each_has: frozenset[str]) -> It
                 yield f"all threads of the loop update {name} in {function.name}", each.first
     varying = private | {each.variable for each in function.loops_in(loop.index)}
     taken = _from_data(function, loop)
-    for statement in function.inside(loop.index):
-        if statement.expr is None or _guarded(function, region, statement.line):
-            continue
-        for one in statement.expr.walk():
-            if one.kind != Kind.ASSIGN:
-                continue
+    for one, line in _assignments(function.inside(loop.index)):
+        if not _guarded(function, region, line):
             found = _shared(function, loop, one.parts[0], private, varying, taken)
             if found:
-                yield found, statement.line
+                yield found, line
 
 
 def _in_region(function: Function, region: Region, each_has: frozenset[str]) -> Iterator[tuple[str, int]]:
@@ -104,22 +100,29 @@ def _in_region(function: Function, region: Region, each_has: frozenset[str]) -> 
         return
     private = _visible(each_has, function) | _private([region]) | _declared(function, [region])
     own = _thread_numbers(function)
-    for statement in function.statements:
-        if statement.expr is None or not region.first < statement.line <= region.last:
+    for one, line in _assignments(function.statements):
+        if not region.first < line <= region.last or _shared_out(function, region, line):
             continue
-        if _shared_out(function, region, statement.line) or _for_one_thread(function, statement.line, own):
+        target, base = one.parts[0], root(one.parts[0])
+        names = {name for part in target.parts for name in part.names()}
+        if base.kind != Kind.NAME or base.text in private | own or names & own:
             continue
-        for one in statement.expr.walk():
-            if one.kind != Kind.ASSIGN:
-                continue
-            target, base = one.parts[0], root(one.parts[0])
-            names = {name for part in target.parts for name in part.names()}
-            if base.kind != Kind.NAME or base.text in private | own or names & own:
-                continue
-            if any(call.short == _THREAD for part in target.parts for call in part.calls()):
-                continue
-            if target.kind == Kind.INDEX or (target.kind == Kind.NAME and function.declared(target.text) is not None):
-                yield f"all threads of the region write to {function.show(target)} in {function.name}", statement.line
+        if _numbered(target) or _for_one_thread(function, line, own):
+            continue
+        if target.kind == Kind.INDEX or (target.kind == Kind.NAME and function.declared(target.text) is not None):
+            yield f"all threads of the region write to {function.show(target)} in {function.name}", line
+
+
+def _assignments(statements: Iterable[Statement]) -> Iterator[tuple[Expr, int]]:
+    """All assignments of some statements, with their lines."""
+    for statement in statements:
+        if statement.expr is not None:
+            yield from ((one, statement.line) for one in statement.expr.walk() if one.kind == Kind.ASSIGN)
+
+
+def _numbered(target: Expr) -> bool:
+    """Whether an index holds the thread's number."""
+    return any(call.short == _THREAD for part in target.parts for call in part.calls())
 
 
 def _shared_out(function: Function, region: Region, line: int) -> bool:
@@ -147,10 +150,8 @@ def _thread_numbers(function: Function) -> set[str]:
     found: set[str] = set()
     assigned = [
         (one.parts[0].text, one.parts[1])
-        for statement in function.statements
-        if statement.expr is not None
-        for one in statement.expr.walk()
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
+        for one, _ in _assignments(function.statements)
+        if one.parts[0].kind == Kind.NAME
     ]
     assigned += [(loop.variable, loop.start) for loop in function.loops if loop.variable and loop.start is not None]
     before = -1
@@ -191,11 +192,9 @@ def _from_data(function: Function, loop: Loop) -> set[str]:
     """Names that get their value from an array or a call: two iterations may have the same."""
     return {
         one.parts[0].text
-        for statement in function.inside(loop.index)
-        if statement.expr is not None
-        for one in statement.expr.walk()
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
-        if any(inner.kind in (Kind.INDEX, Kind.CALL) for inner in one.parts[1].walk())
+        for one, _ in _assignments(function.inside(loop.index))
+        if one.parts[0].kind == Kind.NAME
+        and any(inner.kind in (Kind.INDEX, Kind.CALL) for inner in one.parts[1].walk())
     }
 
 
@@ -216,23 +215,15 @@ def _own(function: Function, loop: Loop) -> set[str]:
     """The loop's variable, and names that hold the thread's number."""
     return {loop.variable} | {
         one.parts[0].text
-        for statement in function.statements
-        if statement.expr is not None
-        for one in statement.expr.walk()
-        if one.kind == Kind.ASSIGN and any(call.short == _THREAD for call in one.parts[1].calls())
+        for one, _ in _assignments(function.statements)
+        if any(call.short == _THREAD for call in one.parts[1].calls())
     }
 
 
 def _holds_own(function: Function, loop: Loop, array: str, private: set[str]) -> bool:
     """Whether an array that each thread has for itself gets nothing in the loop but what is counted from the iteration's own number."""
     own = _own(function, loop)
-    values = [
-        one.parts[1]
-        for statement in function.inside(loop.index)
-        if statement.expr is not None
-        for one in statement.expr.walk()
-        if one.kind == Kind.ASSIGN and root(one.parts[0]).text == array
-    ]
+    values = [one.parts[1] for one, _ in _assignments(function.inside(loop.index)) if root(one.parts[0]).text == array]
     return array in private and bool(values) and all(
         each.names() & own and not any(one.kind in (Kind.INDEX, Kind.CALL) for one in each.walk()) for each in values
     )  # fmt: skip
@@ -260,8 +251,7 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
         return f"all threads of the loop write to {target.text} in {function.name}"
     if target.kind == Kind.INDEX:
         names = {name for part in target.parts for name in part.names()}
-        numbered = any(call.short == _THREAD for part in target.parts for call in part.calls())
-        if numbered or _direct(target) & _own(function, loop):
+        if _numbered(target) or _direct(target) & _own(function, loop):
             return ""  # each thread or iteration has a place of its own, unless what is added to it leads out of it
         if not names & varying and not any(True for part in target.parts for _ in part.calls()):
             locals_ = {one.name for one in function.declarations}
@@ -293,8 +283,7 @@ _LONGEST = 4000
 
 def message_races(original: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
     """Sentences about races between messages that the changed files have and the original ones lack."""
-    before = [code(path, text) for path, text in original.items()]
-    after = [code(path, text) for path, text in changed.items()]
+    before, after = codes(original), codes(changed)
     known = set(_forgotten(before))
     found = [
         f"no call waits for the request {name} of {call}"

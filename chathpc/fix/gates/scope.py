@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from chathpc.fix import globs
 from chathpc.fix.gates.constructs import hides, look
-from chathpc.fix.gates.text import code
+from chathpc.fix.gates.text import codes
 from chathpc.fix.project import Project
 from chathpc.fix.records import Candidate, GateResult, Verdict
 from chathpc.profile.text import clean
@@ -43,10 +43,8 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
         return _no(Verdict.OUT_OF_SCOPE, "The change is empty.")
     if any(hides(original.get(path, ""), text) for path, text in changed.items()):
         return _no(Verdict.CHEATED, "The change contains invisible characters.", families=["hidden"])
-    before = [code(path, original[path]) for path in sorted(original)]
-    after = [code(path, {**original, **changed}[path]) for path in sorted({**original, **changed})]
     headers = set(tree) | {PurePosixPath(path).name for path in tree}
-    found = look(before, after, headers)
+    found = look(codes(original), codes({**original, **changed}), headers)
     if found:
         verdict = Verdict.OUT_OF_SCOPE if all(one.family in _HONEST for one in found) else Verdict.CHEATED
         said = "; ".join(one.statement for one in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -73,6 +74,11 @@ def code(name: str, text: str) -> Code:
     kept = _C.sub(lambda match: " " + "\n" * match[0].count("\n") if match["comment"] else match[0], text)
     directives = tuple(" ".join(row.split()) for row in kept.split("\n") if row.lstrip().startswith(("#", "%:", "??=")))
     return Code(name, plain, tuple(strings), directives, fortran=False)
+
+
+def codes(files: Mapping[str, str]) -> list[Code]:
+    """The code of files (path → text), by path."""
+    return [code(path, text) for path, text in sorted(files.items())]
 
 
 def _fortran(name: str, text: str) -> Code:
