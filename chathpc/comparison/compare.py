@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
@@ -306,32 +307,24 @@ def gate(
             hint="Measure both sides alike, or with a wall clock (hpcrun -e REALTIME).",
         )
     allowed = f"the limit of +{limit * 100:g} %"
+
+    def told(outcome: Literal["passed", "failed", "undecided"], statement: str) -> GateRecord:
+        return GateRecord(limit=limit, outcome=outcome, statement=statement[0].upper() + statement[1:])
+
     if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
         if total.after > 0 and total.beyond_noise:
-            return GateRecord(limit=limit, outcome="failed", statement="The value was zero before and is not now.")
-        return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is met.")
+            return told("failed", "The value was zero before and is not now.")
+        return told("passed", f"Nothing has grown; {allowed} is met.")
     if total.ratio_low > 1 + limit:
-        return GateRecord(
-            limit=limit,
-            outcome="failed",
-            statement=f"{what[0].upper()}{what[1:]} has grown beyond {allowed}: {relative(total, kind)}.",
-        )
+        return told("failed", f"{what} has grown beyond {allowed}: {relative(total, kind)}.")
     if total.ratio_high <= 1 + limit:
-        return GateRecord(
-            limit=limit,
-            outcome="passed",
-            statement=f"{allowed[0].upper()}{allowed[1:]} is met: {relative(total, kind)}.",
-        )
+        return told("passed", f"{allowed} is met: {relative(total, kind)}.")
     would = (
         " Threads had no core for a part of it: measure again on an idle machine, or compare CPU time (--metric cpu.time)."
         if starved
         else _what_would(total, limit, kind)
     )
-    return GateRecord(
-        limit=limit,
-        outcome="undecided",
-        statement=f"Whether {allowed} is met cannot be decided: {relative(total, kind)}.{would}",
-    )
+    return told("undecided", f"Whether {allowed} is met cannot be decided: {relative(total, kind)}.{would}")
 
 
 def _what_would(total: TotalRecord, limit: float, kind: NoiseKind) -> str:
