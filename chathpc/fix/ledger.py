@@ -42,10 +42,8 @@ class Ledger:
     def __init__(self, path: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._path = path
         self._clock = clock
-        self.events: list[Event] = []
-        #: Bytes of a torn last line that were dropped.
-        self.dropped = 0
-        whole = self._read()
+        #: `dropped` are the bytes of a torn last line.
+        self.events, self.dropped, whole = read(path)
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._descriptor, whole)
         os.lseek(self._descriptor, whole, os.SEEK_SET)
@@ -74,7 +72,7 @@ class Ledger:
                 f"Cannot write {self._path}: {error.strerror}.",
                 hint="Free some space, or name another folder with --work.",
             ) from error
-        written = _event(json.loads(line))
+        written = Event(**json.loads(line))
         self.events.append(written)
         return written
 
@@ -85,11 +83,6 @@ class Ledger:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
-
-    def _read(self) -> int:
-        """Fill `events`; the length of the whole lines."""
-        self.events, self.dropped, whole = read(self._path)
-        return whole
 
 
 def read(path: Path) -> tuple[list[Event], int, int]:
@@ -132,11 +125,7 @@ def _parsed(line: bytes, seq: int, previous: str) -> Event | None:
     told = body.pop("hash")
     if told != _hash(body) or body["seq"] != seq or body["previous"] != previous:
         return None
-    return _event({**body, "hash": told})
-
-
-def _event(body: dict[str, Any]) -> Event:
-    return Event(**body)
+    return Event(**body, hash=told)
 
 
 def _hash(body: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ NAMES = ("GNUmakefile", "makefile", "Makefile")
 _MOST_LINES, _LONGEST, _DEEPEST = 5_000, 4_000, 8
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*(?P<how>::?:?|\?|\+)?=\s*(?P<value>.*)")
 _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
-_REFERENCE = re.compile(r"\$(?:\((\w[\w.-]*)\)|\{(\w[\w.-]*)\})")
+_REFERENCE = re.compile(r"\$[({](\w[\w.-]*)[)}]")
 _UNSURE = re.compile(r"(?:[-s]?include\b(?P<files>.*)|define\b)")
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _CONDITION = re.compile(
@@ -66,7 +66,7 @@ class Makefile:
         """The text with its variables' values; automatic ones only $@, functions and what is not set become nothing."""
         text = text.replace("$@", target)
         for _ in range(_DEEPEST):
-            after = _REFERENCE.sub(lambda found: self.variables.get(found[1] or found[2], ""), text)
+            after = _REFERENCE.sub(lambda found: self.variables.get(found[1], ""), text)
             if after == text or len(after) > _LONGEST:
                 break
             text = after
@@ -90,8 +90,8 @@ class Makefile:
         """(variable, its value) of the compiler's flags: one that the recipes use and that has options of optimisation, else
         `language_variable` where make's own rules are used or it is set here; None if nothing fits.
         """
-        direct = {a or b for rule in self.rules for line in rule.recipe for a, b in _REFERENCE.findall(line)}
-        used = direct | {a or b for name in direct for a, b in _REFERENCE.findall(self.variables.get(name, ""))}
+        direct = {name for rule in self.rules for line in rule.recipe for name in _REFERENCE.findall(line)}
+        used = direct.union(*(_REFERENCE.findall(self.variables.get(name, "")) for name in direct))
         if not used:
             used = set(self.variables)  # make's own rules use them all
         fitting = [name for name in self.variables if name in used and _FLAGS.fullmatch(name)]
@@ -122,15 +122,8 @@ class Makefile:
         return " ".join(self.expanded(line) for rule in self.rules for line in rule.recipe)[: 1 << 20]
 
     def _first_target(self) -> str:
-        return next(
-            (
-                name
-                for rule in self.rules
-                for target in rule.targets
-                if not (name := self.expanded(target)).startswith(".")
-            ),
-            "",
-        )
+        names = (self.expanded(target) for rule in self.rules for target in rule.targets)
+        return next((name for name in names if not name.startswith(".")), "")
 
     def _program_of(self, target: str) -> str:
         """The first program among a target and what it needs, in make's order; each target is looked at once."""
@@ -201,7 +194,7 @@ def _holds(condition: re.Match[str], variables: Mapping[str, str]) -> bool | Non
     if name is None and condition["one"] is None:
         return True  # else
     one, other = (condition["one"], condition["other"]) if name is None else (f"$({name})", "")
-    named = {a or b for a, b in _REFERENCE.findall(one + other)}
+    named = set(_REFERENCE.findall(one + other))
     if "$" in _REFERENCE.sub("", one + other) or not named <= variables.keys():
         return None
     make = Makefile(variables, (), False)

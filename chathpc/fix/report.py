@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, Field
 
 from chathpc.comparison.record import Diff
-from chathpc.report import Record, TreeRecord
+from chathpc.report import Document, Record, TreeRecord
 
 SCHEMA = "chathpc-fix/1"
 
@@ -74,7 +74,7 @@ class BaselineRecord(Record):
     )
 
 
-class FixReport(Record):
+class FixReport(Document):
     """Everything that `chathpc fix` says."""
 
     schema_: Literal["chathpc-fix/1"] = Field(default="chathpc-fix/1", alias="schema")
@@ -111,8 +111,6 @@ class FixReport(Record):
     work: str = Field(description="Folder with ledger, builds and profiles.")
     versions: dict[str, str]
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
     @property
     def taken(self) -> list[AttemptRecord]:
         """The changes that were accepted, in their order. One that was submitted again has the id of what was refused before."""
@@ -124,7 +122,3 @@ class FixReport(Record):
         """All other changes that were tried."""
         taken = self.taken
         return [each for each in self.attempts if each not in taken]
-
-    def to_json(self, *, indent: int = 2) -> str:
-        """The report as JSON text that validates against docs/fix-schema.json."""
-        return self.model_dump_json(by_alias=True, indent=indent)

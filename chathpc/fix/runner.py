@@ -7,9 +7,10 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from chathpc.errors import BudgetSpentError, ChathpcError
 from chathpc.fix.effects import Effects, Kind, Record
@@ -391,22 +392,9 @@ def changed_inputs(built: Built, original: Path, allowed: Sequence[str]) -> list
 
 
 def _plain(completed: Completed) -> dict[str, object]:
-    return {
-        "status": completed.status,
-        "code": completed.code,
-        "stdout": completed.stdout.decode("utf-8", "replace"),
-        "stderr": completed.stderr.decode("utf-8", "replace"),
-        "seconds": completed.seconds,
-        "cpu_seconds": completed.cpu_seconds,
-    }
+    said = {name: getattr(completed, name).decode("utf-8", "replace") for name in ("stdout", "stderr")}
+    return {**asdict(completed), **said}
 
 
-def _completed(content: Mapping[str, str]) -> Completed:
-    return Completed(
-        status=content["status"],  # type: ignore[arg-type]
-        code=int(content["code"]),
-        stdout=content["stdout"].encode(),
-        stderr=content["stderr"].encode(),
-        seconds=float(content["seconds"]),
-        cpu_seconds=float(content["cpu_seconds"]),
-    )
+def _completed(content: Mapping[str, Any]) -> Completed:
+    return Completed(**{**content, "stdout": content["stdout"].encode(), "stderr": content["stderr"].encode()})

@@ -172,7 +172,6 @@ ALLOWED = {
     "fix/project.py": {"Check": OPTION},
     "fix/project_file.py": {"_LARGEST_FILE": WORK, "_example": LABEL},
     "fix/records.py": {"identity": LABEL},
-    "fix/report.py": {"FixReport.to_json": LABEL},
     "fix/result.py": {"_ROWS": TOLD, "_GIVEN_UP": TOLD},
     "fix/runner.py": {"_SEED": SEED, "_beyond_system": LABEL},
     "fix/session.py": {"Budget": OPTION},
