@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from chathpc.chat.asker import ASK
-from chathpc.commands.conversation import ConversationOptions, conversation_options
+from chathpc.commands.conversation import begin, conversation_options
 from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
@@ -17,7 +18,7 @@ from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 @click.argument("words", metavar="PATH... QUESTION", nargs=-1, required=True)
 @conversation_options
 @output_options(("text", "json", "markdown"))
-def command(words: tuple[str, ...], options: ConversationOptions, form: str, output: str | None) -> None:
+def command(words: tuple[str, ...], form: str, output: str | None, llm: str | None, quiet: bool, **asked: Any) -> None:
     """Ask one question about a profile.
 
     QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 if a model was
@@ -33,8 +34,8 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str, out
     paths = [Path(place) for place in places]
     check_output(output, paths)
     style = style_for(output)
-    with Progress(quiet=options.quiet) as progress:
-        conversation, *_ = options.begin(paths, progress, asker=ASK, notice=progress.notice)
+    with Progress(quiet=quiet) as progress:
+        conversation, *_ = begin(paths, llm=llm, progress=progress, asker=ASK, notice=progress.notice, **asked)
         from chathpc.chat.render import answer_text, markdown
 
         progress("answering")
@@ -44,7 +45,7 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str, out
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
         raise ChathpcError("The profile has no answer to that.", hint=ASK.commands)
-    if options.llm in (None, "none", "auto"):
+    if llm in (None, "none", "auto"):
         return
     if found.lack == "budget":
         raise BudgetSpentError(f"No model worded this answer: {found.note}")

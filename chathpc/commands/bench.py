@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PLACE, PROFILE, base_url_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError, UsageError
@@ -46,7 +46,7 @@ def command() -> None:
 )
 @_required
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
-@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@base_url_option
 @click.option(
     "--record",
     metavar="FILE",
@@ -54,9 +54,22 @@ def command() -> None:
 )
 @click.option("--replay", metavar="FILE", help="Replay the answers in FILE; no model is used.")
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases in parallel; distorts times."
+    "-j",
+    "--jobs",
+    metavar="N",
+    type=click.IntRange(1, 256),
+    default=1,
+    show_default=True,
+    help="Cases in parallel; distorts times.",
 )
-@click.option("--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="CPU time limit per case.")
+@click.option(
+    "--seconds",
+    metavar="N",
+    type=click.IntRange(min=1),
+    default=600,
+    show_default=True,
+    help="CPU time limit per case.",
+)
 @quiet_option
 def diagnosis(
     folders: tuple[Path, ...],
@@ -153,7 +166,7 @@ def _recorded(llm: str, record: str | None, replay: str | None) -> str:
 @click.option(
     "--work",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     default=Path("bench-results/fix"),
     show_default=True,
     help="Where results are kept; an interrupted run resumes from there.",
@@ -232,19 +245,15 @@ def fixes(
 @click.option(
     "--labels",
     metavar="CSV",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="Measured launches (columns of gpuFLOPBench), also .csv.gz.",
 )
-@click.option(
-    "--sources", metavar="DIR", type=click.Path(path_type=Path), help="Folder with the source: one folder a program."
-)
-@click.option(
-    "--programs", metavar="FILE", type=click.Path(path_type=Path), help="Only the programs named in FILE, one a line."
-)
+@click.option("--sources", metavar="DIR", type=PLACE, help="Folder with the source: one folder a program.")
+@click.option("--programs", metavar="FILE", type=PLACE, help="Only the programs named in FILE, one a line.")
 @click.option(
     "--counts",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="What chathpc predicts for these launches (JSON lines).",
 )
 @click.option(
@@ -257,15 +266,11 @@ def fixes(
 @click.option(
     "--sample", metavar="N", type=click.IntRange(min=1), help="Only N launches, as many of each language and class."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Draws the sample.")
+@click.option("--seed", metavar="N", type=int, default=0, show_default=True, help="Draws the sample.")
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Ask this model.")
-@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
-@click.option(
-    "--record", metavar="FILE", type=click.Path(path_type=Path), help="Record answers in FILE, without the questions."
-)
-@click.option(
-    "--replay", metavar="FILE", type=click.Path(path_type=Path), help="Replay the answers in FILE; no model is used."
-)
+@base_url_option
+@click.option("--record", metavar="FILE", type=PLACE, help="Record answers in FILE, without the questions.")
+@click.option("--replay", metavar="FILE", type=PLACE, help="Replay the answers in FILE; no model is used.")
 @_required
 @quiet_option
 def predict(
@@ -286,9 +291,9 @@ def predict(
     required: tuple[str, ...],
     quiet: bool,
 ) -> None:
-    """Ask a model the questions of the papers about GPU kernels, and compare it with what chathpc computes.
+    """Compare a model's answers about GPU kernels with what chathpc computes.
 
-    The task roofline asks which limit holds for a kernel: for rooflines in numbers (generated), from the source alone (source), after
+    The questions are those of the papers. The task roofline asks which limit holds for a kernel: for rooflines in numbers (generated), from the source alone (source), after
     two examples (examples), and with chathpc's counts beside the source (counts). The task flops asks for the floating-point operations
     of five kernels in small steps. The task time asks nothing: times that follow from the counts are compared with those measured. Labels,
     sources and counts are files of yours; none is part of chathpc.

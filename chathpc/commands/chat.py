@@ -6,14 +6,14 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chathpc.chat.asker import CHAT
-from chathpc.commands.conversation import ConversationOptions, conversation_options
+from chathpc.commands.conversation import begin, conversation_options
+from chathpc.commands.options import PLACE, PROFILE
 from chathpc.commands.output import answer, style_for
-from chathpc.commands.paths import PROFILE
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 
@@ -27,22 +27,19 @@ _LONGEST_LINE = 100_000
 @click.command("chat")
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=PROFILE)
 @conversation_options
-@click.option(
-    "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Resume a conversation saved with /save."
-)
-def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path | None) -> None:
+@click.option("--resume", metavar="FILE", type=PLACE, help="Resume a conversation saved with /save.")
+def command(paths: tuple[Path, ...], quiet: bool, **asked: Any) -> None:
     """Ask about a profile, line by line.
 
-    Answers are looked up in the profile; a language model, if available, comments on them under its
-    own name.
+    Answers are looked up in the profile; a language model, if available, comments on them under its own name.
     Commands begin with a slash: /help lists them. In a pipe, each line of stdin is a question.
 
     For example: chathpc chat hpctoolkit-app-database
 
     In a script: echo /top | chathpc chat db --llm none
     """
-    with Progress(quiet=options.quiet) as progress:
-        conversation, compared, note, settings = options.begin(paths, progress, asker=CHAT, resume=resume)
+    with Progress(quiet=quiet) as progress:
+        conversation, compared, note, settings = begin(paths, progress=progress, asker=CHAT, **asked)
         from chathpc.chat.opening import choose, read
         from chathpc.chat.repl import Repl
 
@@ -59,7 +56,7 @@ def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path 
     repl.compared = compared
     if live:
         repl.answer("/summary")
-        if not options.quiet:
+        if not quiet:
             words = f" {note[:1].upper()}{note[1:]}." if note else ""
             complain(f"ask, or /help; Ctrl-D ends.{words}")
         repl.run(_typed(conversation.session))

@@ -7,10 +7,9 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for, view_option
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PROFILE, Share, metric_option, quiet_option, view_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.commands.share import Share
 from chathpc.commands.streams import complain
 from chathpc.errors import RegressionError
 from chathpc.reports import FORMATS
@@ -40,7 +39,7 @@ class RepeatedSides(click.Command):
 @click.argument("paths", metavar="[BEFORE AFTER]", nargs=-1, type=PROFILE)
 @click.option("--before", metavar="PATH...", multiple=True, type=PROFILE, help="Runs of the first side.")
 @click.option("--after", metavar="PATH...", multiple=True, type=PROFILE, help="Runs of the second side.")
-@click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
+@metric_option
 @click.option(
     "--fail-on-regression",
     "limit",

@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for, view_option
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import (
+    PLACE,
+    PROFILE,
+    base_url_option,
+    confidential_option,
+    patterns_option,
+    quiet_option,
+    source_option,
+    view_option,
+)
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import REMARK_FORMATS, REPORT_FORMATS
@@ -30,19 +38,17 @@ if TYPE_CHECKING:
     metavar="SPEC",
     help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default); A,B: A, else B.",
 )
-@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
-@click.option(
-    "--confidential",
-    type=click.Choice(["none", "default", "all"]),
-    help="What is replaced by placeholders for a hosted model: user names (default); libraries and source as well; none.",
-)
+@base_url_option
+@confidential_option(": user names (default); libraries and source as well; none.")
 @click.option("--show-prompt", is_flag=True, help="Print exactly what would be sent to the model, and send nothing.")
-@click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@patterns_option
 @source_option
-@click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Audience; default: expert.")
+@click.option(
+    "--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Whom it is written for; default: expert."
+)
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree in model tokens.")
 @click.option(
-    "--series", metavar="DIR", type=click.Path(path_type=Path),
+    "--series", metavar="DIR", type=PLACE,
     help="Runs at other sizes of the problem (see scale): growth is evidence.",
 )  # fmt: skip
 @click.option("--full", is_flag=True, help="All findings, evidence and the call tree, not only the first screen.")

@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, output_option, quiet_option
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PROFILE, all_threads_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_option
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.export import TARGETS

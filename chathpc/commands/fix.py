@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.fix_options import agent_options, ended_by_term, trial_options
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PLACE, PROFILE, base_url_option, confidential_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, UsageError
@@ -32,7 +32,7 @@ _SUBJECT = 72
 
 
 @click.command("fix")
-@click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
+@click.argument("folder", metavar="[FOLDER]", default=".", type=PLACE)
 @click.option("--init", is_flag=True, help="Write an initial chathpc.yaml for FOLDER, for review, and stop.")
 @click.option(
     "--strategy",
@@ -44,18 +44,14 @@ _SUBJECT = 72
 @click.option(
     "--llm", metavar="SPEC", help="Model of the other strategies: none (default), local[:MODEL], openai:MODEL, auto."
 )
-@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
-@click.option(
-    "--confidential",
-    type=click.Choice(["none", "default", "all"]),
-    help="What is replaced by placeholders for a hosted model: user names (default); none. With all it is sent nothing.",
-)
+@base_url_option
+@confidential_option(": user names (default); none. With all it is sent nothing.")
 @agent_options
 @click.option(
     "--report",
     "told",
     metavar="FILE",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="Try what the hypotheses of this report propose, and give them to the agent.",
 )
 @click.option(
@@ -81,13 +77,9 @@ _SUBJECT = 72
 @click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
 @click.option("--yes", is_flag=True, help="With --apply: do not ask.")
 @click.option("--branch", metavar="NAME", help="Commit the change on a new branch; the checkout is not touched.")
-@click.option(
-    "--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work."
-)
+@click.option("--patch", metavar="FILE", type=PLACE, help="Where the patch goes. Default: in --work.")
 @click.option("--resume/--fresh", default=True, help="Resume an earlier call (default), or start over.")
-@click.option(
-    "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: next to FOLDER."
-)
+@click.option("--work", metavar="DIR", type=PLACE, help="Where copies are built. Default: next to FOLDER.")
 @output_options(FORMATS)
 @quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="Show the whole patch and every change that was tried.")

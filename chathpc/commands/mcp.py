@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.paths import PROFILE
-from chathpc.commands.source import source_option
+from chathpc.commands.options import PLACE, PROFILE, patterns_option, source_option
 from chathpc.errors import ChathpcError, UsageError
 
 
@@ -16,10 +15,10 @@ from chathpc.errors import ChathpcError, UsageError
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=PROFILE)
 @click.option("--compare", metavar="PATH", multiple=True, type=PROFILE, help="A profile to compare with.")
 @click.option(
-    "--root", "roots", metavar="DIR", multiple=True, type=click.Path(path_type=Path),
+    "--root", "roots", metavar="DIR", multiple=True, type=PLACE,
     help="Folder from which the client may open profiles. Default: none.",
 )  # fmt: skip
-@click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@patterns_option
 @source_option
 @click.option("-v", "--verbose", is_flag=True, help="Log each call to stderr.")
 def command(

@@ -15,7 +15,7 @@ import click
 
 from chathpc.commands.explain import command as explain
 from chathpc.commands.fix_options import ended_by_term
-from chathpc.commands.share import Share
+from chathpc.commands.options import PLACE, Share
 from chathpc.commands.streams import complain
 from chathpc.errors import MeasurementError, UsageError
 
@@ -32,7 +32,7 @@ _KEPT = 64 << 20
 
 @click.command("measure", context_settings={"allow_interspersed_args": False})
 @click.argument("program", metavar="COMMAND...", nargs=-1, required=True, type=click.UNPROCESSED)
-@click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Default: chathpc-measure-NAME-N.")
+@click.option("-o", "--output", metavar="DIR", type=PLACE, help="Default: chathpc-measure-NAME-N.")
 @click.option(
     "--tool",
     type=click.Choice(["auto", "hpctoolkit", "perf", "py-spy", "nsys", "ncu"]),

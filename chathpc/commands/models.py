@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from chathpc.commands.output import quiet_option
+from chathpc.commands.options import PLACE, quiet_option
 from chathpc.commands.streams import complain
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def command() -> None:
 
 @command.command("list")
 def list_models() -> None:
-    """List the known models: which are installed, what they have shown they can do, and the engines that run them."""
+    """List the known models, what they have shown they can do, and the engines."""
     from chathpc.llm.engine import ENGINES, INSTALL_HINT, engine_version, installed_engines
     from chathpc.llm.settings import load_settings
     from chathpc.llm.weights import known_weights, models_folder
@@ -74,7 +74,7 @@ def _row(weights: Weights, folder: Path | None, width: int, *, source: bool) -> 
 @command.command()
 @click.argument("name", required=False)
 @click.option("--from", "mirror", metavar="WHERE", help="A folder, file or URL to try first.")
-@click.option("--path", "file", metavar="FILE", type=click.Path(path_type=Path), help="Use this local file.")
+@click.option("--path", "file", metavar="FILE", type=PLACE, help="Use this local file.")
 @click.option(
     "--sha256", "sum_", metavar="SUM", help="Fetch a model that is only listed, and keep it if this is its checksum."
 )
@@ -123,9 +123,9 @@ def path(name: str | None) -> None:
     "--limit", metavar="SECONDS", type=click.FloatRange(min=1), help="Time for the test: 300, at a server 900."
 )
 def test(model: str | None, base_url: str | None, api_key_file: str | None, limit: float | None) -> None:
-    """Test whether a model reads source or only retells facts, and remember it: `--llm auto` uses a local model only if it reads.
+    """Test whether a model reads source or only retells facts, and remember it.
 
-    It is asked about pieces of programs with a known fault and about the same programs without it, as a report asks, until the
+    `--llm auto` uses a local model only if it reads. It is asked about pieces of programs with a known fault and about the same programs without it, as a report asks, until the
     outcome is certain or the time is up.
     """
     from chathpc.commands.progress import Progress

@@ -49,19 +49,6 @@ def output_options(formats: Collection[str]) -> Callable[[Function], Function]:
     return decorated
 
 
-view_option = click.option(
-    "--view", is_flag=True, help="With JSON: add what 'chathpc view' draws (trees, threads, timeline, source)."
-)
-
-all_threads_option = click.option(
-    "--all-threads",
-    is_flag=True,
-    help="Also count helper threads of libraries (MPI progress, GPU monitors), and waits for threads to end.",
-)
-
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-
-
 def chosen_format(form: str | None, output: str | None, formats: Collection[str]) -> str:
     """The format that was asked for: by option, else by the ending of the file's name, else text.
 

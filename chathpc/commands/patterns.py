@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chathpc.commands.options import patterns_option
 from chathpc.commands.output import answer, output_options, style_for
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.catalogue.entry import Cause
-
-_folder_option = click.option(
-    "--patterns", "folder", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own."
-)
 
 
 @click.group("patterns")
@@ -33,9 +30,9 @@ def command() -> None:
 
 @command.command("list")
 @click.option("--family", metavar="NAME", help="Only one family: host, openmp, mpi, gpu-system, gpu-kernel.")
-@_folder_option
+@patterns_option
 @output_options(("text", "json"))
-def list_patterns(family: str | None, folder: Path | None, form: str, output: str | None) -> None:
+def list_patterns(family: str | None, patterns: Path | None, form: str, output: str | None) -> None:
     """List all patterns by family.
 
     For example: chathpc patterns list --family openmp
@@ -46,7 +43,7 @@ def list_patterns(family: str | None, folder: Path | None, form: str, output: st
 
     if family is not None and family not in FAMILIES:
         raise UsageError(f"There is no family '{family}'.", hint=f"Families are {', '.join(FAMILIES)}.")
-    with _catalogue(folder):
+    with _catalogue(patterns):
         chosen = [cause for cause in causes() if family in (None, cause.family)]
     if form == "json":
         answer(_json([_summary(cause) for cause in chosen]), output)
@@ -58,16 +55,16 @@ def list_patterns(family: str | None, folder: Path | None, form: str, output: st
 
 @command.command("show")
 @click.argument("name", metavar="ID")
-@_folder_option
+@patterns_option
 @output_options(("text", "json"))
-def show(name: str, folder: Path | None, form: str, output: str | None) -> None:
+def show(name: str, patterns: Path | None, form: str, output: str | None) -> None:
     """Show one pattern in full.
 
     For example: chathpc patterns show omp-load-imbalance
     """
     from chathpc.diagnosis.catalogue import cause
 
-    with _catalogue(folder):
+    with _catalogue(patterns):
         entry = cause(name)
     if form == "json":
         answer(_json(_entry(entry)), output)
@@ -80,9 +77,9 @@ def show(name: str, folder: Path | None, form: str, output: str | None) -> None:
 @command.command("search")
 @click.argument("words", metavar="WORDS...", nargs=-1, required=True)
 @click.option("-n", "most", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="At most N.")
-@_folder_option
+@patterns_option
 @output_options(("text", "json"))
-def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, output: str | None) -> None:
+def search(words: tuple[str, ...], most: int, patterns: Path | None, form: str, output: str | None) -> None:
     """Find patterns by words in their titles, symptoms and advice, best match first.
 
     Exits with 1 where nothing is found.
@@ -93,7 +90,7 @@ def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, ou
     from chathpc.diagnosis.catalogue.search import search as find
     from chathpc.errors import ChathpcError
 
-    with _catalogue(folder):
+    with _catalogue(patterns):
         hits = find(words, causes())[:most]
     if form == "json":
         found = [
@@ -112,11 +109,11 @@ def search(words: tuple[str, ...], most: int, folder: Path | None, form: str, ou
 
 
 @contextmanager
-def _catalogue(folder: Path | None) -> Iterator[None]:
+def _catalogue(patterns: Path | None) -> Iterator[None]:
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import patterns_folder
 
-    with extended(patterns_folder(folder)):
+    with extended(patterns_folder(patterns)):
         yield
 
 

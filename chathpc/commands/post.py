@@ -10,8 +10,7 @@ from typing import Any
 
 import click
 
-from chathpc.commands.paths import PROFILE
-from chathpc.commands.source import source_option
+from chathpc.commands.options import PLACE, PROFILE, source_option
 from chathpc.commands.streams import complain, drop
 
 
@@ -36,7 +35,7 @@ class NeverFails(click.Command):
     "-o",
     "--output",
     metavar="DIR",
-    type=click.Path(path_type=Path),
+    type=PLACE,
     help="Where that folder goes. Default: next to the profile.",
 )
 @click.option(

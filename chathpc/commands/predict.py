@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PLACE, PROFILE, base_url_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import BudgetSpentError, UsageError
 from chathpc.reports import PREDICTION_FORMATS, RANKING_FORMATS
@@ -51,7 +51,7 @@ def _named(context: click.Context, option: click.Parameter, values: tuple[str, .
 
 
 @click.command("predict")
-@click.argument("program", metavar="[SOURCE...|FOLDER]", nargs=-1, type=click.Path(path_type=Path))
+@click.argument("program", metavar="[SOURCE...|FOLDER]", nargs=-1, type=PLACE)
 @click.option(
     "--kernel", metavar="NAME", help="One kernel, such as gemm or 'ns::gemm<float>'; default: the first launch of each."
 )
@@ -118,7 +118,7 @@ def _named(context: click.Context, option: click.Parameter, values: tuple[str, .
 @click.option(
     "--llm", metavar="SPEC", help="Model that estimates arguments and sizes that were not given; default: none."
 )
-@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@base_url_option
 @click.option("--no-sandbox", is_flag=True, help="Run the program's host part with all your rights.")
 @output_options(PREDICTION_FORMATS)
 @quiet_option

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PROFILE, metric_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.profile.text import clean
 from chathpc.reports import RANKS_FORMATS
@@ -16,7 +16,7 @@ from chathpc.reports import RANKS_FORMATS
 
 @click.command("ranks")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PROFILE)
-@click.option("--metric", metavar="M", help="Id of the metric (see 'chathpc metrics'). Default: the time.")
+@metric_option
 @click.option(
     "--workers", metavar="N", type=click.IntRange(1, 100_000), help="Processes that compute. Default: the cores."
 )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PLACE, PROFILE, metric_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
@@ -35,18 +35,11 @@ _KINDS = {"strong": "strong", "weak": "weak", "size": "problem size"}
 @click.option(
     "--kind",
     type=click.Choice(list(_KINDS)),
-    help="What was scaled, where chathpc deduces it wrongly: strong, weak, problem size.",
+    help="What was scaled, where chathpc deduces it wrongly; size: of the problem.",
 )
-@click.option(
-    "--parameters", metavar="FILE", type=click.Path(path_type=Path), help="YAML with the parameters of each run."
-)
-@click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
-@click.option(
-    "--job",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write a batch script for the run that would tell most.",
-)
+@click.option("--parameters", metavar="FILE", type=PLACE, help="YAML with the parameters of each run.")
+@metric_option
+@click.option("--job", metavar="FILE", type=PLACE, help="Write a batch script for the run that would tell most.")
 @output_options(SCALE_FORMATS)
 @quiet_option
 @click.option("-v", "--verbose", is_flag=True, help="All findings, and the hot path of the loss.")

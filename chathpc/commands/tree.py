@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import all_threads_option, answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PROFILE, Share, all_threads_option, metric_option, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -24,7 +23,7 @@ _LEVELS = ("function", "loop", "line")
 
 @click.command("tree")
 @click.argument("path", type=PROFILE)
-@click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
+@metric_option
 @click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
 @click.option(
     "--min-share",
@@ -32,7 +31,7 @@ _LEVELS = ("function", "loop", "line")
     type=Share(),
     default="1%",
     show_default=True,
-    help="Hide contexts with a smaller share.",
+    help="Hide contexts with a smaller share, in percent.",
 )
 @click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
 @all_threads_option

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, check_output, output_options, quiet_option, style_for
-from chathpc.commands.paths import PROFILE
+from chathpc.commands.options import PROFILE, quiet_option
+from chathpc.commands.output import answer, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import UsageError
 from chathpc.profile.text import clean

@@ -66,12 +66,10 @@ def spread(
     if not paths:
         raise UsageError("No profile given.")
     first = _opened(str(paths[0]))
-    id = metric or (first.time.id if first.time is not None else None)
-    if id is None or id not in first.metrics:
-        raise UsageError(
-            f"{clean(first.title)} has no {'time' if metric is None else clean(metric)}.",
-            hint="Name one: --metric (see 'chathpc metrics').",
-        )
+    chosen = first.time if metric is None else first.metric(metric)
+    if chosen is None:
+        raise UsageError(f"{clean(first.title)} has no time.", hint="Name one: --metric (see 'chathpc metrics').")
+    id = chosen.id
     if first.where.is_gpu.all():
         raise UsageError(
             f"{clean(first.title)} shows devices alone, no ranks or threads.",
