@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -11,7 +10,8 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.tables import TableRows, group_nodes, rows_of
+from chathpc.profile.tables import group_nodes, rows_of
+from chathpc.profile.tree import IntArray
 from chathpc.view.lanes import timeline_of
 from chathpc.view.records import DrawnKernel, DrawnRows, DrawnThreads, View
 from chathpc.view.sources import Heat, kernel_remarks, sources_of
@@ -30,15 +30,19 @@ def view_of(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> View:
     metrics = metrics_of(profile, diagnosis)
     places = [finding.where for finding in diagnosis.findings]
     focus = [place.node for place in places if place.node >= 0]
-    functions = listed(profile, "function", metrics) if metrics else None
-    lines = listed(profile, "line", metrics) if metrics else None
-    timed = [] if functions is None else _by_time(profile, functions)
+    tree = functions = lines = None
+    timed: list[int] = []
+    if metrics:
+        tree = tree_of(profile, facts, [metric.id for metric in metrics], focus, tables)
+        functions, nodes = rows_drawn(profile, facts, "function", metrics, tables)
+        lines, _ = rows_drawn(profile, facts, "line", metrics, tables)
+        timed = _by_time(profile, functions, nodes)
     heat = _heat(profile, facts, metrics)
     return View(
         metrics=[metric_drawn(metric, profile.total(metric.id)) for metric in metrics],
-        tree=tree_of(profile, facts, [metric.id for metric in metrics], focus, tables) if metrics else None,
-        functions=None if functions is None else rows_drawn(profile, facts, functions, tables),
-        lines=None if lines is None else rows_drawn(profile, facts, lines, tables),
+        tree=tree,
+        functions=functions,
+        lines=lines,
         threads=threads_of(profile, [*focus, *timed], tables),
         timeline=timeline_of(profile, facts, tables),
         roofline=roofline_of(profile, tables),
@@ -67,13 +71,10 @@ def metrics_of(profile: Profile, diagnosis: Diagnosis) -> list[Metric]:
     return chosen[:MOST_METRICS]
 
 
-def _by_time(profile: Profile, functions: Listed) -> list[int]:
+def _by_time(profile: Profile, functions: DrawnRows, nodes: Sequence[int]) -> list[int]:
     """Nodes of the listed functions, those with most of the host's time first."""
-    if profile.time is None or profile.time.id not in functions.exclusive:
-        return []
-    own = functions.exclusive[profile.time.id]
-    order = sorted(range(len(own)), key=lambda row: -own[row])
-    return [functions.node[row] for row in order if own[row] > 0]
+    own = [] if profile.time is None else functions.exclusive.get(profile.time.id, [])
+    return [nodes[row] for row in sorted(range(len(own)), key=lambda row: -own[row]) if own[row] > 0]
 
 
 def _hot_places(diagnosis: Diagnosis, heat: Heat) -> Iterator[tuple[str, int]]:
@@ -107,59 +108,44 @@ def _heat(profile: Profile, facts: Facts, metrics: Sequence[Metric]) -> dict[str
 MOST_OWN, MOST_BELOW = 250, 100
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """Rows of all metrics by what they are of: name, file, line."""
-
-    tables: dict[str, TableRows]
-    keys: list[tuple[str, str | None, int]]
-    node: list[int]
-    exclusive: dict[str, list[float]] = field(default_factory=dict)
-    inclusive: dict[str, list[float]] = field(default_factory=dict)
-    left_out: int = 0
-
-
-def listed(profile: Profile, by: str, metrics: Sequence[Metric]) -> Listed:
-    """The rows of `profile` by function or line that have most of any of `metrics`, the first of these first."""
-    grouping = group_nodes(profile.tree, by)
-    tables = {metric.id: rows_of(profile, metric, grouping) for metric in metrics}
-    # A row of the grouping has a number of its own in each metric's table, where it stands by its value.
-    numbers: dict[int, int] = {}
-    places: dict[str, dict[int, int]] = {}
-    rows = 0
-    for table in tables.values():
-        first = np.full(len(table), -1, dtype=np.int64)
-        known = (table.row_of >= 0) & (grouping.row >= 0)
-        first[table.row_of[known]] = grouping.row[known]
-        chosen = np.unique(
-            np.concatenate([np.arange(min(MOST_OWN, len(table))), np.argsort(-table.inclusive)[:MOST_BELOW]])
-        )
+def rows_drawn(
+    profile: Profile, facts: Facts, by: str, metrics: Sequence[Metric], tables: Tables
+) -> tuple[DrawnRows, list[int]]:
+    """The rows by function or line that have most of any of `metrics`, the first of these first; and the node that stands for each."""
+    tree, grouping = profile.tree, group_nodes(profile.tree, by)
+    known = {metric.id: rows_of(profile, metric, grouping) for metric in metrics}
+    # A row of the grouping has a number of its own in each metric's table, where it stands by its value; -1 where it has none.
+    places: dict[str, IntArray] = {}
+    found: dict[int, int] = {}
+    for metric, table in known.items():
+        places[metric] = place = np.full(grouping.rows + 1, -1, dtype=np.int32)
+        place[grouping.row] = table.row_of
+        rows = np.argsort(place)[-len(table) :] if len(table) else place[:0]
+        chosen = np.union1d(np.arange(min(MOST_OWN, len(table))), np.argsort(-table.inclusive)[:MOST_BELOW])
         for position in chosen.tolist():
-            numbers.setdefault(int(first[position]), int(table.node[position]))
-        rows = max(rows, len(table))
-    for metric, table in tables.items():
-        known = (table.row_of >= 0) & (grouping.row >= 0)
-        of_row = np.full(grouping.rows + 1, -1, dtype=np.int64)
-        of_row[grouping.row[known]] = table.row_of[known]
-        places[metric] = {row: int(of_row[row]) for row in numbers if of_row[row] >= 0}
-    tree = profile.tree
+            found.setdefault(int(rows[position]), int(table.node[position]))
+    nodes, listed = list(found.values()), np.array(list(found), dtype=np.int32)
     label, texts = tree.function_labels
     hottest = _hottest_lines(profile, metrics[0]) if by == "function" else {}
-    seen_at = [hottest.get(int(label[node]), node) if tree.file[node] < 0 else node for node in numbers.values()]
-    found = Listed(
-        tables=tables,
-        keys=[
-            (texts[int(label[node])], tree.file_name(place), int(tree.line[place]))
-            for node, place in zip(numbers.values(), seen_at, strict=True)
-        ],
-        node=list(numbers.values()),
-        left_out=max(0, rows - len(numbers)),
+    seen_at = [hottest.get(int(label[node]), node) if tree.file[node] < 0 else node for node in nodes]
+
+    def values(column: str) -> dict[str, list[float]]:
+        return {
+            metric: rounded(np.append(getattr(table, column), 0.0)[places[metric][listed]])
+            for metric, table in known.items()
+        }
+
+    drawn = DrawnRows(
+        name=[tables.names.add(texts[int(label[node])]) for node in nodes],
+        file=[tables.files.add(tree.file_name(place)) for place in seen_at],
+        line=[int(tree.line[place]) for place in seen_at],
+        module=[tables.modules.add(tree.module_name(node)) for node in nodes],
+        group=GROUP_NUMBERS[facts.activities.kind[np.array(nodes, dtype=np.int64)]].tolist(),
+        exclusive=values("exclusive"),
+        inclusive=values("inclusive"),
+        left_out=max(max(map(len, known.values())) - len(nodes), 0),
     )
-    for metric, table in tables.items():
-        position = np.array([places[metric].get(row, -1) for row in numbers], dtype=np.int64)
-        for columns, values in ((found.exclusive, table.exclusive), (found.inclusive, table.inclusive)):
-            columns[metric] = rounded(np.where(position >= 0, np.append(values, 0.0)[position], 0.0))
-    return found
+    return drawn, nodes
 
 
 def _hottest_lines(profile: Profile, metric: Metric) -> dict[int, int]:
@@ -168,22 +154,6 @@ def _hottest_lines(profile: Profile, metric: Metric) -> dict[int, int]:
     inside = np.flatnonzero((tree.file >= 0) & (tree.line > 0) & (tree.file[np.maximum(tree.function, 0)] < 0))
     order = inside[np.argsort(profile.inclusive(metric.id).dense(len(tree))[inside], kind="stable")]
     return dict(zip(tree.function_labels[0][order].tolist(), order.tolist(), strict=True))
-
-
-def rows_drawn(profile: Profile, facts: Facts, found: Listed, tables: Tables) -> DrawnRows:
-    """The rows as part of a view."""
-    tree = profile.tree
-    nodes = np.array(found.node, dtype=np.int64)
-    return DrawnRows(
-        name=[tables.names.add(name) for name, _, _ in found.keys],
-        file=[tables.files.add(file) for _, file, _ in found.keys],
-        line=[line for _, _, line in found.keys],
-        module=[tables.modules.add(tree.module_name(node)) for node in found.node],
-        group=GROUP_NUMBERS[facts.activities.kind[nodes]].tolist() if len(nodes) else [],
-        exclusive=found.exclusive,
-        inclusive=found.inclusive,
-        left_out=found.left_out,
-    )
 
 
 _INTENSITY, _BANDWIDTH = "gpu.kernel.arithmetic-intensity", "gpu.kernel.peak-dram-rate"
