@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -369,13 +368,5 @@ def _tree_record(profile: Profile, pruning: PruningResult) -> TreeRecord | None:
 def _versions(profile: Profile) -> dict[str, str]:
     from chathpc import __version__
 
-    versions = {"chathpc": __version__}
-    for source in profile.sources:
-        if source.version:
-            versions[source.tool] = source.version
-    for package in ("numpy",):
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions
+    tools = {source.tool: source.version for source in profile.sources if source.version}
+    return {"chathpc": __version__, **tools, "numpy": np.__version__}

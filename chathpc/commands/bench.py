@@ -293,10 +293,11 @@ def predict(
 ) -> None:
     """Compare a model's answers about GPU kernels with what chathpc computes.
 
-    The questions are those of the papers. The task roofline asks which limit holds for a kernel: for rooflines in numbers (generated), from the source alone (source), after
-    two examples (examples), and with chathpc's counts beside the source (counts). The task flops asks for the floating-point operations
-    of five kernels in small steps. The task time asks nothing: times that follow from the counts are compared with those measured. Labels,
-    sources and counts are files of yours; none is part of chathpc.
+    The questions are those of the papers. The task roofline asks which limit holds for a kernel: for rooflines in numbers
+    (generated), from the source alone (source), after two examples (examples), and with chathpc's counts beside the source
+    (counts). The task flops asks for the floating-point operations of five kernels in small steps. The task time asks
+    nothing: times that follow from the counts are compared with those measured. Labels, sources and counts are files of
+    yours; none is part of chathpc.
 
     For example: chathpc bench predict --task roofline --ask generated --llm openai:MODEL
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sys
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -125,8 +126,8 @@ def path(name: str | None) -> None:
 def test(model: str | None, base_url: str | None, api_key_file: str | None, limit: float | None) -> None:
     """Test whether a model reads source or only retells facts, and remember it.
 
-    `--llm auto` uses a local model only if it reads. It is asked about pieces of programs with a known fault and about the same programs without it, as a report asks, until the
-    outcome is certain or the time is up.
+    `--llm auto` uses a local model only if it reads. It is asked about pieces of programs with a known fault and about the
+    same programs without it, as a report asks, until the outcome is certain or the time is up.
     """
     from chathpc.commands.progress import Progress
     from chathpc.errors import ModelUnavailableError
@@ -202,7 +203,7 @@ def _progress(weights: Weights, *, quiet: bool) -> AbstractContextManager[_Progr
     """A progress bar on standard error; where that is no terminal a line for each tenth of the file."""
     if quiet:
         return nullcontext(lambda done, source: None)
-    return _Bar(weights) if sys.stderr.isatty() else nullcontext(_in_lines(weights))
+    return _bar(weights) if sys.stderr.isatty() else nullcontext(_in_lines(weights))
 
 
 def _in_lines(weights: Weights) -> _Progress:
@@ -217,35 +218,20 @@ def _in_lines(weights: Weights) -> _Progress:
     return progress
 
 
-class _Bar:
-    def __init__(self, weights: Weights) -> None:
-        from rich.console import Console
-        from rich.progress import (
-            BarColumn,
-            DownloadColumn,
-            Progress,
-            TextColumn,
-            TimeRemainingColumn,
-            TransferSpeedColumn,
-        )
+@contextmanager
+def _bar(weights: Weights) -> Iterator[_Progress]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
 
-        self._bar = Progress(
-            TextColumn("{task.description}", markup=False),
-            BarColumn(),
-            DownloadColumn(),
-            TransferSpeedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task(weights.name, total=weights.bytes)
-
-    def __enter__(self) -> _Progress:
-        self._bar.start()
-        return self._show
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.stop()
-
-    def _show(self, done: int, source: str, /) -> None:
-        self._bar.update(self._task, completed=done, description=source)
+    described = TextColumn("{task.description}", markup=False)
+    columns = (described, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(weights.name, total=weights.bytes)
+        yield lambda done, source: bar.update(task, completed=done, description=source)

@@ -182,15 +182,13 @@ def _limits(page: Blocks, profile: ProfileRecord, notes: list[str]) -> None:
 def _making(page: Blocks, report: Report) -> None:
     """How the report was made: stages with their times, the pruning, versions."""
     page.heading("How this was made", fold=True)
-    stages = ", ".join(f"{name} {numbers.seconds(value)}" for name, value in report.timings.items())
-    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
     pruning = report.pruning
     contexts = f"{numbers.count(pruning.contexts_after)} of {numbers.count(pruning.contexts_before)} contexts"
     metrics = f"{pruning.metrics_after} of {pruning.metrics_before} metrics"
     rows = (
-        ("Time", stages),
+        ("Time", wording.stages(report)),
         ("Kept", f"{contexts}, {metrics}, {numbers.count(pruning.tokens)} tokens of prompt"),
-        ("With", versions),
+        ("With", wording.versions(report.versions)),
         ("From", ", ".join(report.profile.paths)),
     )
     for label, text in rows:

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from chathpc.predict.record import KINDS, BytesRecord, KernelRecord, PredictionRecord, RangeRecord, likely, limit
 from chathpc.profile import numbers
+from chathpc.reports import wording
 from chathpc.reports.blocks import INDENT, LABEL, Blocks, named
 from chathpc.reports.page import Page
 
@@ -22,7 +23,7 @@ _SECTOR = 32
 def build(page: Blocks, record: PredictionRecord) -> None:
     """The whole prediction; on a terminal of several kernels a table and the first, with -v all."""
     several, on_terminal = len(record.kernels) > 1, isinstance(page, Page)
-    compiled = f"compiled{'' if on_terminal else f' for {record.compiled_for}'} by {_tools(record)}"
+    compiled = f"compiled{'' if on_terminal else f' for {record.compiled_for}'} by {wording.versions(record.tools)}"
     page.head([record.program, record.device.name, compiled, "predicted, nothing was measured"])
     if several:
         # On a terminal without bounds, for which names of kernels would be cut until they are alike.
@@ -37,10 +38,6 @@ def build(page: Blocks, record: PredictionRecord) -> None:
     if several and not page.whole:
         page.blank()
         page.paragraph("The others in full: -v, or --kernel NAME.", indent=0)
-
-
-def _tools(record: PredictionRecord) -> str:
-    return ", ".join(f"{name} {version}".strip() for name, version in record.tools.items())
 
 
 def facts(kernel: KernelRecord) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import ndiff
 
 from chathpc.diagnosis.catalogue import common, ids
@@ -330,6 +330,16 @@ def _fate(hypothesis: HypothesisRecord) -> str:
         if hypothesis.is_shown
         else f"not printed: {why}, {numbers.percent(hypothesis.share or 0.0)} of the run"
     )
+
+
+def stages(report: Report) -> str:
+    """`load 0.12 s, diagnose 30 ms`."""
+    return ", ".join(f"{name} {numbers.seconds(value)}" for name, value in report.timings.items())
+
+
+def versions(known: Mapping[str, str]) -> str:
+    """`chathpc 0.1.0, numpy 2.1`."""
+    return ", ".join(f"{name} {version}".strip() for name, version in known.items())
 
 
 def coverage(report: Report, rows: int) -> str:

@@ -8,7 +8,7 @@ from chathpc.comparison import words
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, RowRecord, SideRecord
 from chathpc.profile import numbers
 from chathpc.reports import compared, renderers, wording
-from chathpc.reports.html.data import PLAIN, PageData, page, versions
+from chathpc.reports.html.data import PLAIN, PageData, page
 
 
 def page_of_diff(diff: Diff) -> PageData:
@@ -26,7 +26,7 @@ def page_of_diff(diff: Diff) -> PageData:
         headline=diff.headline,
         checked="Every number above was computed from the profiles.",
         limits=[*gate, *noise, *diff.notes],
-        making=[("With", versions(diff.versions))],
+        making=[("With", wording.versions(diff.versions))],
         comparison=comparison_of(diff),
     )
 

@@ -9,6 +9,7 @@ from chathpc.profile import numbers
 from chathpc.profile.text import clean
 from chathpc.report import EvidenceRecord, FindingRecord, HypothesisRecord, PlaceRecord, Report
 from chathpc.reports import renderers, wording
+from chathpc.reports.blocks import sentence
 from chathpc.reports.style import Style
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ def _of_report(report: Report) -> PageData:
 
     several, mends, pruning = wording.several_tools(report), wording.mends(report), report.pruning
     making = [
-        ("Time", ", ".join(f"{name} {numbers.seconds(value)}" for name, value in report.timings.items())),
-        ("With", versions(report.versions)),
+        ("Time", wording.stages(report)),
+        ("With", wording.versions(report.versions)),
         ("From", ", ".join(report.profile.paths)),
         ("Contexts", numbers.count(pruning.contexts_before)),
     ]
@@ -84,12 +85,12 @@ def _of_report(report: Report) -> PageData:
         verdict_words=wording.VERDICTS[report.verdict],
         headline=report.headline,
         checked=wording.checked(report),
-        author=_sentence(wording.author(report)),
+        author=sentence(wording.author(report)),
         short=[_said(wording.words(one), one.cites) for one in wording.told(report)],
         flat=[(row.name, row.share, row.own) for row in report.flat],
         note=report.explanation.note or "",
         findings=[_finding(one, report.headline, mends=mends) for one in report.findings],
-        readers=_sentence(wording.readers(report)) if report.suspected else "",
+        readers=sentence(wording.readers(report)) if report.suspected else "",
         suspected=[_suspicion(one) for one in report.suspected],
         statements=[_said(one.text, one.cites) for one in wording.statements(report)],
         evidence=[_fact(one, several=several) for one in report.evidence],
@@ -102,16 +103,6 @@ def _of_report(report: Report) -> PageData:
         examined=wording.examined(report),
         making=[(label, text) for label, text in making if text],
     )
-
-
-def versions(known: dict[str, str]) -> str:
-    """`chathpc 0.1.0, numpy 2.1`."""
-    return ", ".join(f"{name} {version}" for name, version in known.items())
-
-
-def _sentence(text: str) -> str:
-    """Words of a renderer as a sentence of their own."""
-    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
 def _said(text: str, cites: list[str]) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from chathpc.fix.report import AttemptRecord, FixReport
 from chathpc.profile import numbers
-from chathpc.reports import fixed, renderers
+from chathpc.reports import fixed, renderers, wording
 from chathpc.reports.html.changes import comparison_of
-from chathpc.reports.html.data import PLAIN, PageData, page, versions
+from chathpc.reports.html.data import PLAIN, PageData, page
 from chathpc.reports.html.outlined import view_of_rows
 from chathpc.view.records import View
 
@@ -32,7 +32,7 @@ def page_of_fix(report: FixReport) -> PageData:
         checked=f"Sandbox: {report.sandbox}. Ledger, builds and profiles: {report.work}",
         note=report.diagnosis,
         limits=[*proof, *report.given_up, *report.remarks],
-        making=[("With", versions(report.versions))],
+        making=[("With", wording.versions(report.versions))],
         comparison=None if report.comparison is None else comparison_of(report.comparison),
         fix={
             "figures": [(label, value) for label, value in figures if value],
