@@ -47,11 +47,7 @@ def command() -> None:
 @_required
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
 @base_url_option
-@click.option(
-    "--record",
-    metavar="FILE",
-    help="Record the answers of openai:MODEL in FILE; recorded ones are reused.",
-)
+@click.option("--record", metavar="FILE", help="Record the answers of openai:MODEL in FILE; recorded ones are reused.")
 @click.option("--replay", metavar="FILE", help="Replay the answers in FILE; no model is used.")
 @click.option(
     "-j",
@@ -242,20 +238,10 @@ def fixes(
     help="What is predicted: the limit, operations, or time.",
 )
 @output_options(("text", "markdown", "json"))
-@click.option(
-    "--labels",
-    metavar="CSV",
-    type=PLACE,
-    help="Measured launches (columns of gpuFLOPBench), also .csv.gz.",
-)
+@click.option("--labels", metavar="CSV", type=PLACE, help="Measured launches (columns of gpuFLOPBench), also .csv.gz.")
 @click.option("--sources", metavar="DIR", type=PLACE, help="Folder with the source: one folder a program.")
 @click.option("--programs", metavar="FILE", type=PLACE, help="Only the programs named in FILE, one a line.")
-@click.option(
-    "--counts",
-    metavar="FILE",
-    type=PLACE,
-    help="What chathpc predicts for these launches (JSON lines).",
-)
+@click.option("--counts", metavar="FILE", type=PLACE, help="What chathpc predicts for these launches (JSON lines).")
 @click.option(
     "--ask",
     "kinds",

@@ -31,13 +31,7 @@ class NeverFails(click.Command):
 
 @click.command("post", cls=NeverFails)
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=PROFILE)
-@click.option(
-    "-o",
-    "--output",
-    metavar="DIR",
-    type=PLACE,
-    help="Where that folder goes. Default: next to the profile.",
-)
+@click.option("-o", "--output", metavar="DIR", type=PLACE, help="Where that folder goes. Default: next to the profile.")
 @click.option(
     "--time-limit", metavar="S", type=float, help="Time limit in seconds. Default: 120, or 30 s before the job's end."
 )
