@@ -24,27 +24,27 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls, warp_samples
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile.gpu_counters import COUNTERS
-from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import IntArray, NodeKind
+from chathpc.profile.tree import NodeKind
 
 PREFIX = "gpu.kernel."
 _STALL = "stall."
 
 
 @dataclass(frozen=True, slots=False, eq=False)
-class Counted:
-    """One kernel node. `share` is its part (0..1) of all kernel time in the profile, `seconds` and `launches` of all its
-    launches; `values` holds what was collected by id without the prefix "gpu.kernel."."""
+class Counted(Kernel):
+    """One kernel node with all below it. `share` is its part (0..1) of all kernel time in the profile; `values` holds what was
+    collected by id without the prefix "gpu.kernel."."""
 
-    profile: Profile
-    name: str
-    node: int
-    seconds: float
-    launches: float
+    facts: Facts
     share: float
     values: Mapping[str, float]
+
+    @property
+    def profile(self) -> Profile:
+        """The profile that counts it."""
+        return self.facts.profile
 
     def get(self, name: str) -> float | None:
         """A fact by its id without "gpu.kernel."; None if it was not collected."""
@@ -161,31 +161,19 @@ class Counted:
 
     # -- words ---------------------------------------------------------------------------------------------
 
-    @property
-    def short(self) -> str:
-        """The name as it stands in a sentence."""
-        return kernel_title(self.name)
-
-    @cached_property
-    def nodes(self) -> IntArray:
-        """The kernel's node and all below it."""
-        return np.arange(self.node, int(self.profile.tree.end[self.node]), dtype=np.int32)
-
     def place(self, trouble: str = "") -> tuple[Place, Hot | None]:
         """The kernel at its source line with most of a kind of trouble, and where in it that is counted; None without values
         by line or instruction.
         """
-        kernel = Kernel(self.name, self.nodes, self.node, self.seconds, self.launches)
         hot = hottest(self.profile, self.nodes, trouble)
         if hot is None or not self.profile.tree.line[hot.node]:
-            return kernel_place(self.profile, kernel), hot
+            return kernel_place(self.profile, self), hot
         at = np.zeros(len(self.profile.tree))
         at[hot.node] = 1.0
-        return kernel_place(self.profile, kernel, at), hot
+        return kernel_place(self.profile, self, at), hot
 
     def fact(
         self,
-        facts: Facts,
         kind: Kind,
         name: str,
         value: float | None = None,
@@ -202,16 +190,28 @@ class Counted:
         metric = PREFIX + name
         known = self.profile.metrics.get(metric)
         return fact(
-            facts, kind, self.values.get(name, 0.0) if value is None else value, subject=subject, form=form, whole=whole, parts=parts,
+            self.facts, kind, self.values.get(name, 0.0) if value is None else value, subject=subject, form=form, whole=whole, parts=parts,
             text=text, unit=unit or (str(known.unit) if known is not None else "count"), metric=metric, how=how,
         )  # fmt: skip
 
-    def percent(self, facts: Facts, name: str, subject: str, of: str = "", form: Form = Form.ONE) -> list[Fact]:
+    def part(
+        self, name: str, value: float, subject: str, of: str, how: str, *, kind: Kind = Kind.SHARE, form: Form = Form.ONE
+    ) -> Fact:  # fmt: skip
+        """A part (0..1) of what `of` names; see `fact`."""
+        return self.fact(kind, name, value, subject=subject, form=form, whole=Quantity(of=of), unit="ratio", how=how)
+
+    def collected(
+        self, kind: Kind, name: str, subject: str, unit: str, how: str = "launch configuration"
+    ) -> list[Fact]:
+        """What a counter, or the launch, says; nothing if it was not collected."""
+        return [] if self.get(name) is None else [self.fact(kind, name, subject=subject, unit=unit, how=how)]
+
+    def percent(self, name: str, subject: str, of: str = "", form: Form = Form.ONE) -> list[Fact]:
         """A percentage, of what it is one; nothing if it was not collected."""
         if self.get(name) is None:
             return []
         whole = Quantity(of=of) if of else None
-        return [self.fact(facts, Kind.VALUE, name, subject=subject, form=form, whole=whole, unit="percent", how=_MEAN)]
+        return [self.fact(Kind.VALUE, name, subject=subject, form=form, whole=whole, unit="percent", how=_MEAN)]
 
     def measure(self, what: str, *sections: str) -> str:
         """The command that would collect what is missing, and what it would tell."""
@@ -277,34 +277,35 @@ def _facts_by_node(profile: Profile) -> dict[int, dict[str, float]]:
     return {node: found[node] for node in sorted(more) if kind[node] == NodeKind.GPU_KERNEL}
 
 
-def counted_kernels(profile: Profile) -> list[Counted]:
+def counted_kernels(facts: Facts) -> list[Counted]:
     """The kernels with counters, the one with most time first. Those without time are left out, unless there is only one
     in all, which then has share 1.
     """
-    tree = profile.tree
-    facts = _facts_by_node(profile)
+    profile = facts.profile
+    tree, collected = profile.tree, _facts_by_node(profile)
     time = profile.dense("gpu.kernel.time")
     time = np.where(np.isfinite(time), np.maximum(time, 0.0), 0.0)
     total = float(time.sum())
     launches = profile.dense("gpu.kernel.count")
     found = []
-    for node, values in facts.items():
+    for node, values in collected.items():
         below = slice(node, int(tree.end[node]))
         seconds = float(time[below].sum())
-        if (total > 0 and seconds <= 0) or (total == 0 and len(facts) > 1):
+        if (total > 0 and seconds <= 0) or (total == 0 and len(collected) > 1):
             continue
         found.append(
             Counted(
-                profile=profile,
                 name=tree.function_name(node),
-                node=node,
+                nodes=np.arange(below.start, below.stop, dtype=np.int32),
+                top=node,
                 seconds=seconds,
                 launches=float(launches[below].sum()),
+                facts=facts,
                 share=min(seconds / total, 1.0) if total else 1.0,
                 values=_plausible(profile, values),
             )
         )
-    return sorted(found, key=lambda kernel: (-kernel.seconds, kernel.name, kernel.node))
+    return sorted(found, key=lambda kernel: (-kernel.seconds, kernel.name, kernel.top))
 
 
 def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.device import Kernel
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
@@ -55,16 +56,16 @@ def _able(whole: Program, several: tuple[int, ...], reason: str, kinds: frozense
     return tuple(sorted({each.stalled for each in blames if each.link != Link.ITSELF})) or several
 
 
-def sampled_code(profile: Profile, name: str, nodes: IntArray) -> tuple[MachineCode, Places] | None:
-    """The code of a kernel, and where in it the nodes below the kernel are; None if no code is known that fits."""
+def sampled_code(profile: Profile, kernel: Kernel) -> tuple[MachineCode, Places] | None:
+    """The code of a kernel, and where in it its nodes are; None if no code is known that fits."""
     if not profile.code:
         return None
-    known = _by_key(profile.code).get(kernel_key(name), [])
-    fitting = [(code, places) for code in known if (places := _by_offset(profile, nodes, code)) is not None]
+    known = _by_key(profile.code).get(kernel_key(kernel.name), [])
+    fitting = [(code, places) for code in known if (places := _by_offset(profile, kernel.nodes, code)) is not None]
     if fitting:
         return _joined(tuple(code for code, _ in fitting)), fitting[0][1]
     for code in known:
-        by_line = _by_line(profile, nodes, code) if code.has_sources else None
+        by_line = _by_line(profile, kernel.nodes, code) if code.has_sources else None
         if by_line is not None:
             return code, by_line
     return None
@@ -173,13 +174,13 @@ def moved(profile: Profile, place: Place, nodes: IntArray, caller: SourceLine | 
     return replace(place, file=file or caller[0], line=caller[1])
 
 
-def in_program(profile: Profile, kernel: str, nodes: IntArray, place: Place) -> tuple[Place, str]:
+def in_program(profile: Profile, kernel: Kernel, place: Place) -> tuple[Place, str]:
     """The place at the line of the program that calls it, if it is in a library, and what to call it: both lines. `place.node` stays."""
     if not place.line or place.file is None or not is_library_source(place.file):
         return place, place.short
-    tree = profile.tree
+    tree, nodes = profile.tree, kernel.nodes
     same = nodes[(tree.line[nodes] == place.line) & (tree.file[nodes] == tree.file[place.node])].tolist()
-    callers = _in_tree(profile, nodes, same) or _in_code(profile, kernel, nodes, same)
+    callers = _in_tree(profile, nodes, same) or _in_code(profile, kernel, same)
     caller = callers.get(place.node)
     if caller is None:
         return place, place.short
@@ -201,9 +202,9 @@ def _in_tree(profile: Profile, nodes: IntArray, chosen: Sequence[int]) -> dict[i
     return found
 
 
-def _in_code(profile: Profile, kernel: str, nodes: IntArray, chosen: Sequence[int]) -> dict[int, SourceLine]:
+def _in_code(profile: Profile, kernel: Kernel, chosen: Sequence[int]) -> dict[int, SourceLine]:
     """Callers of the chosen nodes, from machine code; of those alone whose instructions all have the same."""
-    sampled = sampled_code(profile, kernel, nodes)
+    sampled = sampled_code(profile, kernel)
     if sampled is None:
         return {}
     code, places = sampled

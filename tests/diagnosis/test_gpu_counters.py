@@ -76,7 +76,7 @@ def test_kernels_whose_counters_decide_nothing_are_told_beside_others(seconds: f
 
 def test_without_counters_there_is_nothing_to_judge() -> None:
     profile = report(bare(blocks=8000, registers=32, occupancy=25, threads_per_block=256))
-    assert counted_kernels(profile) == []
+    assert counted_kernels(Facts(profile)) == []
     assert [draft for rule in RULES for draft in rule(Facts(profile))] == []
     assert not undecided(profile)
 
@@ -107,7 +107,7 @@ def test_a_finding_about_another_kernel_is_a_decision() -> None:
 
 def test_accesses_of_another_tool_are_no_counters() -> None:
     profile = report(bare(footprint=4096, unique_pages=1, accesses_per_page=32, multiprocessors_used=3))
-    assert counted_kernels(profile) == []
+    assert counted_kernels(Facts(profile)) == []
     assert not undecided(profile)
 
 
@@ -120,14 +120,14 @@ def test_a_report_is_decided_if_the_kernel_with_most_time_is() -> None:
 @pytest.mark.parametrize("missing", ["sm-throughput", "memory-throughput"])
 def test_a_missing_throughput_is_not_zero(missing: str) -> None:
     facts = {key: value for key, value in one(sm_throughput=20, memory_throughput=20).facts.items() if key != missing}
-    (kernel,) = counted_kernels(report(One(facts=facts)))
+    (kernel,) = counted_kernels(Facts(report(One(facts=facts))))
     assert kernel.busiest == 20
     assert (kernel.compute is None) is (missing == "sm-throughput")
     assert (kernel.memory is None) is (missing == "memory-throughput")
 
 
 def test_few_stall_reasons_are_not_taken_for_all() -> None:
-    (kernel,) = counted_kernels(report(One(facts={"stall.barrier": 5.0, "sm-throughput": 20.0})))
+    (kernel,) = counted_kernels(Facts(report(One(facts={"stall.barrier": 5.0, "sm-throughput": 20.0}))))
     assert kernel.stalls == {}
     assert kernel.stalled("barrier") == 0
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_measured_is_not_believed() -> None:
             "dram-throughput": float("inf"),
         }
     )
-    (counted,) = counted_kernels(report(kernel))
+    (counted,) = counted_kernels(Facts(report(kernel)))
     assert counted.values == {"sm-throughput": 100.0}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.device import Kernel
 from chathpc.diagnosis.draft import fact, share_fact
 from chathpc.diagnosis.fact import Fact, Kind, Part
 from chathpc.diagnosis.facts import Facts
@@ -19,7 +20,6 @@ from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
-from chathpc.profile.tree import IntArray
 
 _PREFIX = "gpu.stall."
 #: Samples of stalls that are those of a barrier, or of all reasons together.
@@ -57,11 +57,11 @@ def _program(code: MachineCode) -> Program:
     return program(code)
 
 
-def stall_cause(profile: Profile, name: str, nodes: IntArray, metrics: Sequence[str]) -> StallCause | None:
-    """What most stalls counted by `metrics` (`gpu.stall.…`) below the `nodes` of kernel `name` are blamed on; by source line
+def stall_cause(profile: Profile, kernel: Kernel, metrics: Sequence[str]) -> StallCause | None:
+    """What most stalls counted by `metrics` (`gpu.stall.…`) in a kernel are blamed on; by source line
     where the code tells lines, else by instruction. None without machine code, or without stalls that can be placed in it.
     """
-    found = sampled_code(profile, name, nodes)
+    found = sampled_code(profile, kernel)
     if found is None:
         return None
     code, places = found
@@ -187,18 +187,17 @@ _LINKS = {
 
 
 def blamed(
-    facts: Facts, kernel: str, name: str, nodes: IntArray, metrics: Sequence[str], what: str, stalled: Place
+    facts: Facts, kernel: Kernel, metrics: Sequence[str], what: str, stalled: Place
 ) -> tuple[Place, list[Fact], StallCause | None]:
     """The line that stalls counted by `metrics` are blamed on, and the evidence for it; `stalled` and nothing where the profile
     shows no machine code, or the stalled instructions wait for nothing but themselves.
 
-    `kernel` is the name in the profile, `name` as it stands in a sentence, `what` says what the metrics count.
+    `what` says what the metrics count.
     """
-    cause = stall_cause(facts.profile, kernel, nodes, metrics)
+    cause = stall_cause(facts.profile, kernel, metrics)
     if cause is None or not cause.elsewhere:
         return stalled, [], None
-    profile = facts.profile
-    place = stalled
+    profile, nodes, place = facts.profile, kernel.nodes, stalled
     if cause.place.line:
         node = node_at(profile, nodes, cause.place)
         file = profile.tree.file_name(node) if node >= 0 else None
@@ -208,7 +207,7 @@ def blamed(
         place = moved(profile, place, nodes, called_at(cause.place))
     evidence = [
         share_fact(
-            facts, cause.part, f"waiting for {cause.words} {_at(cause.place)}{_relation(cause)}", f"the {what} in {name}",
+            facts, cause.part, f"waiting for {cause.words} {_at(cause.place)}{_relation(cause)}", f"the {what} in {kernel.short}",
             "samples of stalled instructions, given to the instructions that their operands come from (Zhou et al., GPA, CGO 2021)",
             metric=metrics[0], where=place,
         )

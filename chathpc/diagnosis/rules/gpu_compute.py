@@ -8,9 +8,8 @@ from math import ceil
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
-from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import Counted
-from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.diagnosis.rules.gpu_speed import BETWEEN, low, near, speed_of_light, write
 from chathpc.profile import numbers
 
 #: Stall reasons of warps that wait for an arithmetic pipe.
@@ -43,23 +42,19 @@ def is_busy(kernel: Counted) -> bool:
     return compute >= near() or busy or (pipe is None and not kernel.stalls)
 
 
-def pipes(facts: Facts, kernel: Counted) -> list[Fact]:
+def pipes(kernel: Counted) -> list[Fact]:
     """How busy the pipes and schedulers are, as far as it is known."""
-    evidence = [*speed_of_light(facts, kernel)]
+    evidence = [*speed_of_light(kernel)]
     if kernel.pipe is not None:
         name = kernel.pipe[0]
         evidence += kernel.percent(
-            facts, f"pipe.{name}", f"the busy time of the busiest pipe, {_PIPES.get(name, name)},", "its cycles"
+            f"pipe.{name}", f"the busy time of the busiest pipe, {_PIPES.get(name, name)},", "its cycles"
         )
-    evidence += kernel.percent(facts, "issue-active", "the part of the cycles in which schedulers issue an instruction")
+    evidence += kernel.percent("issue-active", "the part of the cycles in which schedulers issue an instruction")
     waits = kernel.stalled(*_QUEUES)
     if waits:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.SHARE, "stall.math-pipe-throttle", waits, subject="waiting for a busy pipe",
-                whole=Quantity(of="the time between two instructions of a warp"), unit="ratio", how="math pipe throttle / cycles per instruction",
-            )
-        )  # fmt: skip
+        how = "math pipe throttle / cycles per instruction"
+        evidence.append(kernel.part("stall.math-pipe-throttle", waits, "waiting for a busy pipe", BETWEEN, how))
     return evidence
 
 
@@ -76,7 +71,7 @@ def lanes(kernel: Counted) -> float | None:
     return min(active / given, 1.0)
 
 
-def divergence(facts: Facts, kernel: Counted) -> Draft | None:
+def divergence(kernel: Counted) -> Draft | None:
     """Few threads of a warp take part in an instruction, in a kernel that memory does not limit."""
     entry = cause("gpu-divergence")
     part = lanes(kernel)
@@ -88,13 +83,12 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
         return None  # lanes that are masked out cost nothing where the pipes have room
     active = kernel.values["threads-per-instruction"]
     evidence = [
-        ran(facts, kernel),
         kernel.fact(
-            facts, Kind.MEAN, "threads-per-instruction", subject="an instruction", unit=f"active threads of a warp's {warp:.0f}",
+            Kind.MEAN, "threads-per-instruction", subject="an instruction", unit=f"active threads of a warp's {warp:.0f}",
             how="threads that execute / instructions of warps",
         ),
-        *kernel.percent(facts, "branch-uniformity", "the part of the branches at which all threads of a warp go the same way"),
-        *pipes(facts, kernel),
+        *kernel.percent("branch-uniformity", "the part of the branches at which all threads of a warp go the same way"),
+        *pipes(kernel),
     ]  # fmt: skip
     waits = kernel.stalled("long-scoreboard", "lg-throttle")
     against: tuple[str, ...] = ()
@@ -103,7 +97,7 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     uniform = kernel.get("branch-uniformity")
     mixed = uniform is not None and 0 < uniform < entry.threshold("max_uniformity")
     return write(
-        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} diverge: {numbers.number(active)} of {warp:.0f} are active per instruction.",
+        kernel, entry.id, f"Threads of a warp of {kernel.short} diverge: {numbers.number(active)} of {warp:.0f} are active per instruction.",
         evidence, headroom=(1 - part) * (1 - waits), signs=1 + mixed + is_busy(kernel), against=against,
         waiting="pipe", next_measurement=kernel.measure("divergent branches by source line", "SourceCounters", "WarpStateStats"),
     )  # fmt: skip
@@ -116,11 +110,11 @@ def _is_plain_product(kernel: Counted) -> bool:
     return idle and not kernel.get("flops.tensor") and _PRODUCT.search(kernel.name) is not None
 
 
-def _tensor_pipe(facts: Facts, kernel: Counted) -> list[Fact]:
-    return kernel.percent(facts, "pipe.tensor", "the busy time of the tensor pipe", "its cycles")
+def _tensor_pipe(kernel: Counted) -> list[Fact]:
+    return kernel.percent("pipe.tensor", "the busy time of the tensor pipe", "its cycles")
 
 
-def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
+def tensor_unused(kernel: Counted) -> Draft | None:
     """A matrix product in half precision that keeps ordinary arithmetic busy while the tensor pipe is idle.
 
     In single precision that is no fault: tensor cores would round the operands. There it is advice beside the limit of the pipe.
@@ -136,19 +130,19 @@ def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
     ):
         return None
     evidence = [
-        ran(facts, kernel), *_tensor_pipe(facts, kernel), *pipes(facts, kernel),
+        *_tensor_pipe(kernel), *pipes(kernel),
         kernel.fact(
-            facts, Kind.RATE, "flops.fp16", subject="its rate outside of the tensor pipe", unit="half precision operations a second",
+            Kind.RATE, "flops.fp16", subject="its rate outside of the tensor pipe", unit="half precision operations a second",
             how="operations of ordinary instructions / time",
         ),
     ]  # fmt: skip
     return write(
-        facts, kernel, entry.id, f"{kernel.short} looks like a matrix product but does not use the tensor cores.", evidence,
+        kernel, entry.id, f"{kernel.short} looks like a matrix product but does not use the tensor cores.", evidence,
         headroom=entry.headroom, signs=2,
     )  # fmt: skip
 
 
-def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
+def double_precision(kernel: Counted) -> Draft | None:
     """The FP64 pipe is the busiest and near its limit, or the kernel reaches most of the double precision peak."""
     entry = cause("gpu-fp64-bound")
     used, flops, peak = kernel.get("pipe.fp64"), kernel.get("flops.fp64"), kernel.get("peak-flops.fp64")
@@ -157,11 +151,11 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
     limit = entry.threshold("min_throughput")
     if not ((used is not None and busiest and used >= limit) or (reached is not None and reached >= limit)):
         return None
-    evidence = [ran(facts, kernel), *kernel.percent(facts, "pipe.fp64", "the busy time of the FP64 pipe", "its cycles")]
+    evidence = [*kernel.percent("pipe.fp64", "the busy time of the FP64 pipe", "its cycles")]
     if reached is not None:
         evidence.append(
             kernel.fact(
-                facts, Kind.VALUE, "flops.fp64", min(reached, 100), subject="its rate of double precision", whole=Quantity(of="the peak"),
+                Kind.VALUE, "flops.fp64", min(reached, 100), subject="its rate of double precision", whole=Quantity(of="the peak"),
                 unit="percent", how="double precision operations per second / peak at the kernel's clock",
             )
         )  # fmt: skip
@@ -171,32 +165,32 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
         ratio = single / peak
         evidence.append(
             kernel.fact(
-                facts, Kind.COMPARISON, "peak-flops.fp32", ratio, subject="the peak of single precision", unit="times",
+                Kind.COMPARISON, "peak-flops.fp32", ratio, subject="the peak of single precision", unit="times",
                 whole=Quantity(of="that of double precision on this device"), how="peak of single / peak of double precision",
             )
         )  # fmt: skip
         if ratio <= entry.threshold("full_rate"):
             against.append("The device has full-rate units for double precision.")
-    evidence += pipes(facts, kernel)
+    evidence += pipes(kernel)
     slow = bool(single and peak and single > entry.threshold("full_rate") * peak)
     return write(
-        facts, kernel, entry.id, f"{kernel.short} is limited by double-precision throughput.", evidence, headroom=entry.headroom,
+        kernel, entry.id, f"{kernel.short} is limited by double-precision throughput.", evidence, headroom=entry.headroom,
         signs=1 + (reached is not None and reached >= limit) + slow, against=tuple(against), waiting="pipe",
     )  # fmt: skip
 
 
-def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
+def compute_bound(kernel: Counted) -> Draft | None:
     """Arithmetic or the issue of instructions is the kernel's busiest unit, at or on the way to its limit."""
     entry = cause("gpu-compute-bound")
     if not is_busy(kernel):
         return None
     compute = kernel.compute
     reached = max(compute or 0.0, kernel.pipe[1] if kernel.pipe is not None else 0.0)
-    evidence = [ran(facts, kernel), *pipes(facts, kernel)]
-    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
+    evidence = [*pipes(kernel)]
+    evidence += kernel.percent("achieved-occupancy", "the achieved occupancy")
     product = _is_plain_product(kernel)
     if product:
-        evidence += _tensor_pipe(facts, kernel)
+        evidence += _tensor_pipe(kernel)
     against, busy = [], kernel.pipe is not None and kernel.pipe[1] >= low()
     if reached < near():
         against.append(
@@ -211,7 +205,7 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     waits = kernel.stalled(*_QUEUES)
     integers = busy and kernel.pipe is not None and kernel.pipe[0] == "alu"
     return write(
-        facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
+        kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
         headroom=1 - reached / 100, signs=1 + busy + (waits >= entry.threshold("min_queue_share")), against=tuple(against), waiting="pipe",
         advice=_INTEGERS if integers else _TF32 if product else (), own_advice=integers, next_measurement=None if kernel.pipe is not None else kernel.measure(
             "which pipe is the limit", "ComputeWorkloadAnalysis", "InstructionStats"

@@ -34,7 +34,7 @@ from chathpc.profile.kernel_names import kernel_title
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 
-Judge = Callable[[Facts, Counted], Draft | None]
+Judge = Callable[[Counted], Draft | None]
 
 #: Launch configurations of a kernel that are looked at, those with most time: it bounds the work on reports with very many.
 _CONFIGURATIONS = 1000
@@ -69,12 +69,12 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
     """What limits each kernel that matters, as a finding with its evidence; kernels in several launch configurations give
     one finding for each cause.
     """
-    kernels = counted_kernels(facts.profile)
+    kernels = counted_kernels(facts)
     unmeasured = _unmeasured(facts.profile, kernels)
     found: dict[tuple[str, str], list[Draft]] = {}
     for group in _by_name(kernels):
         for kernel in group:
-            for draft in judge(facts, kernel):
+            for draft in judge(kernel):
                 # Many small kernels are one problem of the program.
                 name = "" if draft.cause in _TOGETHER else kernel.name
                 found.setdefault((name, draft.cause), []).append(draft)
@@ -89,12 +89,12 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
         yield replace(draft, against=tuple(dict.fromkeys((*draft.against, *unmeasured))))
 
 
-def judge(facts: Facts, kernel: Counted) -> list[Draft]:
+def judge(kernel: Counted) -> list[Draft]:
     """The primary finding about a kernel, then others with another remedy; none if its counters decide nothing."""
-    launch = _first(_LAUNCH, facts, kernel)
+    launch = _first(_LAUNCH, kernel)
     found = [] if launch is None else [launch]
     if launch is None or _may_matter_less(launch, kernel):
-        limit = _first(_steps(kernel), facts, kernel)
+        limit = _first(_steps(kernel), kernel)
         if limit is not None:
             found.append(limit)
             # Of two causes the one that explains more of the time is the first.
@@ -102,7 +102,7 @@ def judge(facts: Facts, kernel: Counted) -> list[Draft]:
     if not found:
         return []
     if not _at_limit(kernel):
-        others = (step(facts, kernel) for step in _BESIDE.get(found[0].cause, ()))
+        others = (step(kernel) for step in _BESIDE.get(found[0].cause, ()))
         for draft in others:
             if (
                 draft is not None
@@ -133,17 +133,17 @@ def _joined(draft: Draft, other: Draft) -> Draft:
     )
 
 
-def _explained(facts: Facts, kernel: Counted, causes: Iterable[Judge], limits: Iterable[Judge]) -> Draft | None:
+def _explained(kernel: Counted, causes: Iterable[Judge], limits: Iterable[Judge]) -> Draft | None:
     """Of several causes the one with most headroom, if that is a good part of what the limit itself leaves; else the limit."""
-    limit = _first(limits, facts, kernel)
-    found = [draft for step in causes if (draft := step(facts, kernel)) is not None]
+    limit = _first(limits, kernel)
+    found = [draft for step in causes if (draft := step(kernel)) is not None]
     best = max(found, key=lambda draft: draft.headroom or 0.0, default=None)
     least = common()["min_waste_part"].value * ((limit.headroom if limit is not None else 0.0) or 0.0)
     return best if best is not None and (best.headroom or 0.0) >= least else limit
 
 
-def _first(steps: Iterable[Judge], facts: Facts, kernel: Counted) -> Draft | None:
-    return next((draft for step in steps if (draft := step(facts, kernel)) is not None), None)
+def _first(steps: Iterable[Judge], kernel: Counted) -> Draft | None:
+    return next((draft for step in steps if (draft := step(kernel)) is not None), None)
 
 
 def _may_matter_less(launch: Draft, kernel: Counted) -> bool:
@@ -186,11 +186,11 @@ def _steps(kernel: Counted) -> Iterable[Judge]:
         yield gpu_memory.bandwidth
 
 
-def _occupancy_first(facts: Facts, kernel: Counted) -> Draft | None:
+def _occupancy_first(kernel: Counted) -> Draft | None:
     """Low occupancy, where what the warps wait for can be covered by more of them."""
     if _waits_uncovered(kernel):
         return None
-    return gpu_launch.low_occupancy(facts, kernel) if kernel.busiest is not None and kernel.busiest < low() else None
+    return gpu_launch.low_occupancy(kernel) if kernel.busiest is not None and kernel.busiest < low() else None
 
 
 def _at_limit(kernel: Counted) -> bool:
@@ -251,14 +251,14 @@ def undecided(profile: Profile, *, beside: bool = False) -> str:
     """
     if not has_counters(profile):
         return ""
-    kernels = counted_kernels(profile)
+    facts = Facts(profile)
+    kernels = counted_kernels(facts)
     if not kernels:
         return "No kernel of the report has both a time and counters, so that nothing can be said about what limits it."
-    facts = Facts(profile)
     worth = common()["verdict_weight"].value
     if not beside and any(draft.share * (draft.headroom or 0.0) >= worth for draft in kernel_limits(facts)):
         return ""
-    silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(facts, kernel)]
+    silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(kernel)]
     missing = [kernel for kernel in silent if kernel.busiest is None or (kernel.busiest < low() and not kernel.stalls)]
     part = sum(kernel.share for kernel in missing)
     if part <= common()["max_undecided"].value:

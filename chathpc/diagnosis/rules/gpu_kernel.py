@@ -82,7 +82,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             share = stalled / samples
             if not is_above(share, entry.threshold("min_stall_share"), taken, sigma):
                 continue
-            place, shown = in_program(profile, kernel.name, kernel.nodes, kernel_place(profile, kernel, weight))
+            place, shown = in_program(profile, kernel, kernel_place(profile, kernel, weight))
             cost = kernel.seconds * share
             evidence = [
                 share_fact(
@@ -120,15 +120,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             full = queue is not None and fills_queues(queue.value, 1.0)
             if queue is not None:
                 evidence.append(queue)
-            place, waited, blame = blamed(
-                facts,
-                kernel.name,
-                kernel.short,
-                kernel.nodes,
-                metrics,
-                f"samples of warps that wait for {words}",
-                place,
-            )
+            place, waited, blame = blamed(facts, kernel, metrics, f"samples of warps that wait for {words}", place)
             evidence += waited
             yield Draft(
                 cause=identifier,

@@ -9,9 +9,8 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import Counted
-from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.diagnosis.rules.gpu_speed import low, near, speed_of_light, write
 from chathpc.profile import numbers
 
 #: What sums and quotients of the same numbers differ by.
@@ -33,7 +32,7 @@ def told_waves(kernel: Counted) -> float | None:
     return said if said is not None else next((float(match[1]) for match in found), None)
 
 
-def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
+def small_grid(kernel: Counted) -> Draft | None:
     """Fewer blocks than multiprocessors, or than fit at once (less than one wave), on a device that is not busy.
 
     Waves = blocks / (multiprocessors × blocks that fit on one), as Nsight Compute's launch statistics count them. With one
@@ -52,7 +51,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     if not filled and active is not None:
         filled.append(active / 100)
     idle = 1 - min(filled) if filled else most
-    evidence = [ran(facts, kernel)]
+    evidence = []
     threads = kernel.get("threads-per-block")
     what = "Its grid"
     if blocks is not None:
@@ -60,22 +59,22 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         what = f"{numbers.count(blocks)} block{'s' if blocks != 1 else ''}{size}"
         evidence.append(
             kernel.fact(
-                facts, Kind.COUNT, "blocks", subject="its grid", unit="blocks", how="launch configuration",
+                Kind.COUNT, "blocks", subject="its grid", unit="blocks", how="launch configuration",
                 parts=(Part("of", threads, "threads"),) if threads is not None else (),
             )
         )  # fmt: skip
         if units:
             evidence.append(
-                kernel.fact(facts, Kind.COUNT, "blocks", units, subject="the device", unit="multiprocessors", how="launch configuration")
+                kernel.fact(Kind.COUNT, "blocks", units, subject="the device", unit="multiprocessors", how="launch configuration")
             )  # fmt: skip
     if waves is not None:
-        evidence.append(_waves(facts, kernel, waves))
-    evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
-    evidence += speed_of_light(facts, kernel)
+        evidence.append(_waves(kernel, waves))
+    evidence += kernel.percent("active", "the time in which a multiprocessor has work", "the kernel's")
+    evidence += speed_of_light(kernel)
     evidence += kernel.percent(
-        facts, "achieved-occupancy", "its active warps", "those that a multiprocessor can hold", Form.MANY
+        "achieved-occupancy", "its active warps", "those that a multiprocessor can hold", Form.MANY
     )
-    against, short = [], _short(facts, kernel)
+    against, short = [], _short(kernel)
     evidence += short
     if busiest is None:
         against.append("How busy the device was in the kernel is not in the report.")
@@ -96,16 +95,16 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         "." if blocks is None or blocks > 1 else ". A launch of one block reveals nothing about its other properties."
     )
     return write(
-        facts, kernel, entry.id, lead + rest, evidence, headroom=min(idle, most), signs=1 + (busiest is not None) + bool(short),
+        kernel, entry.id, lead + rest, evidence, headroom=min(idle, most), signs=1 + (busiest is not None) + bool(short),
         against=tuple(against), next_measurement=kernel.measure(
             "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
         ),
     )  # fmt: skip
 
 
-def _waves(facts: Facts, kernel: Counted, waves: float) -> Fact:
+def _waves(kernel: Counted, waves: float) -> Fact:
     return kernel.fact(
-        facts, Kind.COUNT, "waves", waves, subject="its grid", unit="waves of blocks that fit on the device at once", how=_WAVES_ARE
+        Kind.COUNT, "waves", waves, subject="its grid", unit="waves of blocks that fit on the device at once", how=_WAVES_ARE
     )  # fmt: skip
 
 
@@ -118,7 +117,7 @@ def _fewest_units(kernel: Counted, entry: Cause) -> float:
     return entry.threshold("many_blocks" if idle else "few_blocks")
 
 
-def _short(facts: Facts, kernel: Counted) -> list[Fact]:
+def _short(kernel: Counted) -> list[Fact]:
     """Evidence that a launch runs no longer than launching takes."""
     limit = cause("gpu-launch-bound").threshold(_SHORT)
     if not kernel.launches or not 0 < kernel.seconds / kernel.launches < limit:
@@ -126,7 +125,7 @@ def _short(facts: Facts, kernel: Counted) -> list[Fact]:
     mean = kernel.seconds / kernel.launches
     return [
         kernel.fact(
-            facts, Kind.COMPARISON, "time", mean, subject="a launch", unit="s", how="kernel time / launches",
+            Kind.COMPARISON, "time", mean, subject="a launch", unit="s", how="kernel time / launches",
             whole=Quantity(limit, "s", "launching it about"),
         )
     ]  # fmt: skip
@@ -141,7 +140,7 @@ def lost_in_tail(waves: float) -> float:
     return 1 - waves / ceil(waves) if waves > 0 else 0.0
 
 
-def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
+def tail_effect(kernel: Counted) -> Draft | None:
     """Multiprocessors that stand idle since others have the longest blocks, or one to five waves of blocks of which the last is part-filled.
 
     A part-filled wave loses nothing where blocks share a unit that is at its limit: with fewer of them each ends sooner.
@@ -157,24 +156,24 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
     lost, uneven = max(empty, idle), idle > empty
     if lost + _ROUNDING < entry.threshold("min_lost"):
         return None
-    evidence = [ran(facts, kernel)]
+    evidence = []
     against: list[str] = []
     signs = 1
     if uneven:
-        evidence += kernel.percent(facts, "active", "the time in which a multiprocessor has work", "the kernel's")
-    evidence.append(_waves(facts, kernel, waves))
+        evidence += kernel.percent("active", "the time in which a multiprocessor has work", "the kernel's")
+    evidence.append(_waves(kernel, waves))
     if not uneven:
         evidence.append(
-            kernel.fact(
-                facts, Kind.VALUE, "waves", lost, subject="what stays empty at the end, if all blocks take equally long,",
-                whole=Quantity(of="the places for blocks"), unit="ratio", how="1 − waves / waves rounded up",
+            kernel.part(
+                "waves", lost, "what stays empty at the end, if all blocks take equally long,", "the places for blocks",
+                "1 − waves / waves rounded up", kind=Kind.VALUE,
             )
         )  # fmt: skip
     theoretical, achieved = kernel.get("occupancy"), kernel.get("achieved-occupancy")
     if theoretical and achieved is not None:
         evidence.append(
             kernel.fact(
-                facts, Kind.COMPARISON, "achieved-occupancy", subject="the achieved occupancy", unit="percent",
+                Kind.COMPARISON, "achieved-occupancy", subject="the achieved occupancy", unit="percent",
                 whole=Quantity(theoretical, "percent", "the theoretical one"), how="active warps per cycle / warps that a multiprocessor can hold",
             )
         )  # fmt: skip
@@ -182,9 +181,9 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
             signs += 1
         elif not uneven:
             against.append("The achieved occupancy is as high as the theoretical one, so the tail is short.")
-    evidence += speed_of_light(facts, kernel)
+    evidence += speed_of_light(kernel)
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"A few blocks of {kernel.short} run much longer than the others: multiprocessors stand idle in {numbers.percent(idle)} of the time."
         if uneven else
         f"The last wave of {kernel.short} is part-filled: {numbers.number(waves)} waves take the time of {ceil(waves)}.",
@@ -208,7 +207,7 @@ _UNEVEN = (
 )
 
 
-def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
+def low_occupancy(kernel: Counted) -> Draft | None:
     """Few resident warps in a kernel that waits for latencies, which more warps would cover; with what limits them.
 
     Warps that wait are covered by others as far as these are there (Little's law), up to the limit of the busiest unit.
@@ -225,37 +224,33 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         waits = entry.threshold("assumed_waiting")
     possible = min(1 - theoretical / 100, kernel.idle)
     limiters = kernel.limiters
-    evidence = [ran(facts, kernel), *kernel.percent(facts, "occupancy", "its theoretical occupancy")]
-    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
+    evidence = [*kernel.percent("occupancy", "its theoretical occupancy")]
+    evidence += kernel.percent("achieved-occupancy", "the achieved occupancy")
     by = " and ".join(limiters)
     if limiters:
         lowest = min(value for name, value in kernel.values.items() if name.startswith("limit."))
         name = next(name for name, value in kernel.values.items() if name.startswith("limit.") and value == lowest)
         evidence.append(
             kernel.fact(
-                facts, Kind.COUNT, name, subject="a multiprocessor", unit="blocks at once",
+                Kind.COUNT, name, subject="a multiprocessor", unit="blocks at once",
                 parts=tuple(Part(f"limited by {limiter}") for limiter in limiters), how="lowest of the limits of the launch",
             )
         )  # fmt: skip
-    for name, words in (
-        ("registers", "registers per thread"), ("threads-per-block", "threads per block"),
-    ):  # fmt: skip
-        value = kernel.get(name)
-        if value is not None:
-            evidence.append(kernel.fact(facts, Kind.COUNT, name, subject="it", unit=words, how="launch configuration"))
+    evidence += kernel.collected(Kind.COUNT, "registers", "it", "registers per thread")
+    evidence += kernel.collected(Kind.COUNT, "threads-per-block", "it", "threads per block")
     shared = kernel.get("shared-memory-per-block")
     if shared and "shared memory" in limiters:
         evidence.append(
             kernel.fact(
-                facts, Kind.AMOUNT, "shared-memory-per-block", subject="the shared memory of a block", unit="bytes", how="launch configuration"
+                Kind.AMOUNT, "shared-memory-per-block", subject="the shared memory of a block", unit="bytes", how="launch configuration"
             )
         )  # fmt: skip
-    evidence += speed_of_light(facts, kernel)
+    evidence += speed_of_light(kernel)
     against: tuple[str, ...] = ()
     if not kernel.stalls:
         against = ("What the warps wait for was not collected; more of them help only against latencies.",)
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"Too few warps of {kernel.short} are resident to cover its waiting: {numbers.percent(theoretical / 100)} of what fits"
         + (f", limited by {by}." if limiters else "."),
         evidence, headroom=possible * waits, signs=1 + bool(limiters) + bool(kernel.stalls), against=against,

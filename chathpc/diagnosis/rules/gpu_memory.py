@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
-from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import Counted
-from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.diagnosis.rules.gpu_speed import BETWEEN, low, near, speed_of_light, write
 from chathpc.profile import numbers
 
 #: Level of the memory system → its name in sentences.
@@ -38,14 +37,14 @@ def may_hold_up() -> float:
     return low() * cause("gpu-memory-latency").threshold("leaning_part")
 
 
-def levels(facts: Facts, kernel: Counted) -> list[Fact]:
+def levels(kernel: Counted) -> list[Fact]:
     """Throughput of each level of the memory system, and hit rates of the caches, as far as they are known."""
     return [
-        *kernel.percent(facts, "dram-throughput", "the throughput of device memory", "its peak"),
-        *kernel.percent(facts, "l2-throughput", "the throughput of the L2 cache", "its peak"),
-        *kernel.percent(facts, "l1-throughput", "the throughput of the L1 cache", "its peak"),
-        *kernel.percent(facts, "l1-hit-rate", "the hit rate of the L1 cache"),
-        *kernel.percent(facts, "l2-hit-rate", "the hit rate of the L2 cache"),
+        *kernel.percent("dram-throughput", "the throughput of device memory", "its peak"),
+        *kernel.percent("l2-throughput", "the throughput of the L2 cache", "its peak"),
+        *kernel.percent("l1-throughput", "the throughput of the L1 cache", "its peak"),
+        *kernel.percent("l1-hit-rate", "the hit rate of the L1 cache"),
+        *kernel.percent("l2-hit-rate", "the hit rate of the L2 cache"),
     ]
 
 
@@ -70,33 +69,31 @@ class _Accesses:
             cause("gpu-uncoalesced-access").threshold("ideal_sectors") / self.sectors if self.use is None else self.use
         )
 
-    def told(self, facts: Facts, kernel: Counted) -> Fact:
+    def told(self, kernel: Counted) -> Fact:
         """What was counted, as a fact."""
         if self.use is not None:
-            return kernel.fact(
-                facts, Kind.VALUE, f"sector-use.global-{self.name}", subject=f"what its global {self.name}s use",
-                whole=Quantity(of="the bytes of their sectors"), unit="ratio", how="bytes / (32 x sectors in the L1 cache)",
+            return kernel.part(
+                f"sector-use.global-{self.name}", self.use, f"what its global {self.name}s use", "the bytes of their sectors",
+                "bytes / (32 x sectors in the L1 cache)", kind=Kind.VALUE,
             )  # fmt: skip
         ideal = cause("gpu-uncoalesced-access").threshold("ideal_sectors")
         return kernel.fact(
-            facts, Kind.COMPARISON, f"sectors-per-request.global-{self.name}", subject=f"a global {self.name} of a warp",
+            Kind.COMPARISON, f"sectors-per-request.global-{self.name}", subject=f"a global {self.name} of a warp",
             unit="sectors of 32 bytes", whole=Quantity(ideal, "sectors", "a coalesced one of floats"), how="sectors / requests in the L1 cache",
         )  # fmt: skip
 
 
-def excess_sectors(facts: Facts, kernel: Counted) -> list[Fact]:
+def excess_sectors(kernel: Counted) -> list[Fact]:
     """How much of the sectors of accesses is more than their size needs, where it was collected."""
-    if kernel.get("excessive-sectors") is None:
+    excess = kernel.get("excessive-sectors")
+    if excess is None:
         return []
-    return [
-        kernel.fact(
-            facts, Kind.VALUE, "excessive-sectors", subject="what coalesced accesses would not need",
-            whole=Quantity(of="the sectors of its global accesses"), unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
-        )
-    ]  # fmt: skip
+    how = "excess sectors / sectors of global accesses in the L2 cache"
+    what, of = "what coalesced accesses would not need", "the sectors of its global accesses"
+    return [kernel.part("excessive-sectors", excess, what, of, how, kind=Kind.VALUE)]
 
 
-def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
+def uncoalesced(kernel: Counted) -> Draft | None:
     """Accesses of a warp that need more sectors than their bytes fill, in a kernel that memory limits or holds up.
 
     Excess sectors (of each instruction's own access size) tell it surely, and so does what accesses use of their sectors. Sectors
@@ -131,16 +128,16 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
         )
     if kernel.at_least("l1-hit-rate", entry.threshold("max_hits")):
         against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
-    evidence = [ran(facts, kernel), *excess_sectors(facts, kernel), *(each.told(facts, kernel) for each in accesses)]
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    evidence = [*excess_sectors(kernel), *(each.told(kernel) for each in accesses)]
+    evidence += [*speed_of_light(kernel), *levels(kernel)]
     return write(
-        facts, kernel, entry.id, summary, evidence, headroom=waste * weight(kernel), signs=1 + (excess is not None) + wide,
+        kernel, entry.id, summary, evidence, headroom=waste * weight(kernel), signs=1 + (excess is not None) + wide,
         against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
 
-def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
+def split_accesses(kernel: Counted) -> Draft | None:
     """The L1 cache's data pipe is full although few instructions reach it, and the memory tables that tell why are missing.
 
     Each access is then split into many wavefronts: it is uncoalesced, or conflicts in the banks of shared memory.
@@ -155,15 +152,14 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     known = kernel.get("excessive-sectors") is not None or any("sectors-per-request" in name for name in kernel.values)
     if known and kernel.get("bank-conflicts") is not None:
         return None
-    evidence = [ran(facts, kernel)]
-    evidence += kernel.percent(facts, "l1-data-pipe", "the busy time of the data pipe of the L1 cache")
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    evidence = kernel.percent("l1-data-pipe", "the busy time of the data pipe of the L1 cache")
+    evidence += [*speed_of_light(kernel), *levels(kernel)]
     shared = kernel.get("shared-memory-per-block")
     against, signs = [], 2
     if shared == 0:
         evidence.append(
             kernel.fact(
-                facts, Kind.AMOUNT, "shared-memory-per-block", subject="its shared memory, where bank conflicts could be,", unit="bytes", how="launch"
+                Kind.AMOUNT, "shared-memory-per-block", subject="its shared memory, where bank conflicts could be,", unit="bytes", how="launch"
             )
         )  # fmt: skip
         signs += 1
@@ -172,7 +168,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
             "Bank conflicts of shared memory look the same without the memory tables, which the report does not have."
         )
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"The L1 cache is the limit of {kernel.short}, {numbers.percent((pipe or level[1]) / 100)} busy with few instructions: "
         + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would show which."),
         evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="spread",
@@ -184,7 +180,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     )  # fmt: skip
 
 
-def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
+def bandwidth(kernel: Counted) -> Draft | None:
     """A level of the memory system is the kernel's busiest unit, at or on the way to its limit."""
     entry = cause("gpu-memory-bandwidth")
     memory, level = kernel.memory, kernel.level
@@ -192,12 +188,12 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     name, reached = level if level is not None and level[1] >= low() else ("", memory)
     words = _LEVELS.get(name, "the memory system")
-    evidence = [ran(facts, kernel), *levels(facts, kernel), *speed_of_light(facts, kernel)]
+    evidence = [*levels(kernel), *speed_of_light(kernel)]
     rate, peak = kernel.get("dram-rate"), kernel.get("peak-dram-rate")
     if rate is not None and name == "dram":
         evidence.append(
             kernel.fact(
-                facts, Kind.COMPARISON if peak else Kind.RATE, "dram-rate", subject="its rate of device memory", unit="bytes/s",
+                Kind.COMPARISON if peak else Kind.RATE, "dram-rate", subject="its rate of device memory", unit="bytes/s",
                 whole=Quantity(peak, "bytes/s", "the peak") if peak else None, how="bytes of device memory / time",
             )
         )  # fmt: skip
@@ -215,7 +211,7 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
     )
     if by_shared:
         evidence += kernel.percent(
-            facts, "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
+            "l1-data-pipe-shared", "the time in which the L1 cache's data pipe serves shared memory"
         )
     # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
     spare = 1 - reached / entry.threshold("attainable") if name == "dram" else max(1 - reached / 100, entry.headroom)
@@ -225,7 +221,7 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         tail = ", and shared memory is what fills it."
     inside = name in ("l1", "l2")
     return write(
-        facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
+        kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
         headroom=spare, signs=2 if reached >= near() else 1,
         against=tuple(against), waiting="dependency" if by_shared else "memory",
         advice=_SHARED if by_shared else _INSIDE if inside else (), own_advice=inside,
@@ -254,7 +250,7 @@ def fills_queues(waiting: float, of: float) -> bool:
     return waiting >= cause("gpu-memory-latency").threshold("full_queue_part") * of
 
 
-def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
+def bank_conflicts(kernel: Counted) -> Draft | None:
     """Shared memory accesses that are split by bank conflicts, in a kernel that waits for shared memory or fills its pipe."""
     entry = cause("gpu-shared-bank-conflicts")
     conflicts, wavefronts = kernel.get("bank-conflicts"), kernel.get("shared-wavefronts")
@@ -270,31 +266,27 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
     if not held_up and filled < low():
         return None
     evidence = [
-        ran(facts, kernel),
-        kernel.fact(
-            facts, Kind.SHARE, "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, subject="bank conflicts", form=Form.MANY,
-            whole=Quantity(of="the wavefronts of its shared memory accesses"), unit="ratio", how="conflicts / wavefronts of shared memory accesses",
+        kernel.part(
+            "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, "bank conflicts",
+            "the wavefronts of its shared memory accesses", "conflicts / wavefronts of shared memory accesses", form=Form.MANY,
         ),
-        *kernel.percent(facts, "l1-data-pipe", "the busy time of the data pipe of the L1 cache, which serves shared memory,"),
+        *kernel.percent("l1-data-pipe", "the busy time of the data pipe of the L1 cache, which serves shared memory,"),
     ]  # fmt: skip
     if waits:
+        how = "short scoreboard + MIO throttle / cycles per instruction"
         evidence.append(
-            kernel.fact(
-                facts, Kind.SHARE, "stall.mio-throttle", waits, subject="waiting for shared memory or its queue",
-                whole=Quantity(of="the time between two instructions of a warp"), unit="ratio",
-                how="short scoreboard + MIO throttle / cycles per instruction",
-            )
-        )  # fmt: skip
-    evidence += speed_of_light(facts, kernel)
+            kernel.part("stall.mio-throttle", waits, "waiting for shared memory or its queue", BETWEEN, how)
+        )
+    evidence += speed_of_light(kernel)
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are due to conflicts.",
         evidence, headroom=part * max(waits, filled / 100), signs=1 + held_up + (filled >= low()),
         waiting="conflicts", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
 
-def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
+def register_spill(kernel: Counted) -> Draft | None:
     """Much traffic with local memory, where spilled registers and local arrays lie."""
     entry = cause("gpu-register-spill")
     moved = [value for name in ("local-loads", "local-stores") if (value := kernel.get(name)) is not None]
@@ -305,33 +297,27 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
     if part < entry.threshold("min_instruction_share"):
         return None
     evidence = [
-        ran(facts, kernel),
-        kernel.fact(
-            facts, Kind.SHARE, "local-loads", part, subject="loads from and stores to local memory", form=Form.MANY, unit="ratio",
-            whole=Quantity(of="its instructions"), how="(local loads + local stores) / instructions",
+        kernel.part(
+            "local-loads", part, "loads from and stores to local memory", "its instructions", "(local loads + local stores) / instructions",
+            form=Form.MANY,
         ),
     ]  # fmt: skip
     registers = kernel.get("registers")
-    if registers is not None:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.COUNT, "registers", subject="it", unit="registers per thread", how="launch configuration"
-            )
-        )
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    evidence += kernel.collected(Kind.COUNT, "registers", "it", "registers per thread")
+    evidence += [*speed_of_light(kernel), *levels(kernel)]
     against = []
     if not waits_for_memory(kernel):
         against.append("The kernel neither waits for memory nor saturates it.")
     if registers is not None and registers < entry.threshold("few_registers"):
         against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
     return write(
-        facts, kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",
+        kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",
         evidence, headroom=max(part, entry.headroom * weight(kernel) if waits_for_memory(kernel) else 0.0),
         signs=1 + waits_for_memory(kernel), against=tuple(against), waiting="memory",
     )  # fmt: skip
 
 
-def atomics(facts: Facts, kernel: Counted) -> Draft | None:
+def atomics(kernel: Counted) -> Draft | None:
     """Many atomic updates of global memory, or few addresses that get them, in a kernel that waits for memory although device memory is not busy.
 
     Each address belongs to one slice of the L2 cache, whose unit does its updates one after the other: a slice that is busy with them
@@ -348,16 +334,15 @@ def atomics(facts: Facts, kernel: Counted) -> Draft | None:
     if part < entry.threshold("min_instruction_share") and not queued:
         return None
     evidence = [
-        ran(facts, kernel),
-        kernel.fact(
-            facts, Kind.SHARE, "atomics", part, subject="atomic updates of global memory", form=Form.MANY, unit="ratio",
-            whole=Quantity(of="its instructions"), how="requests of atomic operations and reductions / instructions",
+        kernel.part(
+            "atomics", part, "atomic updates of global memory", "its instructions", "requests of atomic operations and reductions / instructions",
+            form=Form.MANY,
         ),
-        *kernel.percent(facts, "atomic-slice", "the busy time of the atomic unit of the busiest slice of the L2 cache"),
-        *speed_of_light(facts, kernel), *levels(facts, kernel),
+        *kernel.percent("atomic-slice", "the busy time of the atomic unit of the busiest slice of the L2 cache"),
+        *speed_of_light(kernel), *levels(kernel),
     ]  # fmt: skip
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"Atomic updates of {kernel.short} contend for a few addresses: one slice of the L2 cache does them for {numbers.percent(busy / 100)} of the time."
         if queued else
         f"Atomic updates slow {kernel.short} down: {numbers.percent(part)} of its instructions.",
@@ -375,7 +360,7 @@ _ADVICE = (
 _ONCE = "Data that is touched once crosses the link in any case: a copy only pays off if other work hides it."
 
 
-def host_memory(facts: Facts, kernel: Counted) -> Draft | None:
+def host_memory(kernel: Counted) -> Draft | None:
     """Misses of the L2 cache that host memory serves, in a kernel that waits for memory, or uses nothing well."""
     entry = cause("gpu-memory-latency")
     part = kernel.get("host-misses")
@@ -386,18 +371,13 @@ def host_memory(facts: Facts, kernel: Counted) -> Draft | None:
     idle = kernel.busiest is not None and kernel.busiest < low()
     if kernel.at_least("dram-throughput", low()) or not (held_up if kernel.stalls else idle):
         return None
-    evidence = [ran(facts, kernel), *_fetched(facts, kernel, part)]
+    evidence = [*_fetched(kernel, part)]
     if held_up:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.SHARE, "stall.long-scoreboard", waits, subject="waiting for data from memory", unit="ratio",
-                whole=Quantity(of="the time between two instructions of a warp"),
-                how="long scoreboard + LG throttle + texture throttle / cycles between two instructions of a warp",
-            )
-        )  # fmt: skip
-    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+        how = "long scoreboard + LG throttle + texture throttle / cycles between two instructions of a warp"
+        evidence.append(kernel.part("stall.long-scoreboard", waits, "waiting for data from memory", BETWEEN, how))
+    evidence += [*speed_of_light(kernel), *levels(kernel)]
     return write(
-        facts, kernel, entry.id,
+        kernel, entry.id,
         f"{kernel.short} works on host memory: {numbers.percent(part)} of its misses in the L2 cache cross PCIe or NVLink.", evidence,
         headroom=_part_of_waiting(part) * min(waits if held_up else 1.0, kernel.idle), signs=1 + held_up + idle, against=(_ONCE,), waiting="memory",
         advice=_ADVICE, own_advice=True,
@@ -421,39 +401,35 @@ def _matters(kernel: Counted) -> bool:
     return kernel.at_least("host-fill-throughput", entry.threshold("min_host_fills"))
 
 
-def _fetched(facts: Facts, kernel: Counted, part: float) -> list[Fact]:
+def _fetched(kernel: Counted, part: float) -> list[Fact]:
     """How much comes from host memory, as a part and in bytes, and how fast."""
     found = [
-        kernel.fact(
-            facts, Kind.VALUE, "host-misses", part, subject="what host memory serves", unit="ratio",
-            whole=Quantity(of="its misses in the L2 cache"), how="sectors from system memory / all sectors that miss",
+        kernel.part(
+            "host-misses", part, "what host memory serves", "its misses in the L2 cache", "sectors from system memory / all sectors that miss",
+            kind=Kind.VALUE,
         )
     ]  # fmt: skip
-    if kernel.get("host-sectors") is not None:
+    sectors = kernel.get("host-sectors")
+    if sectors is not None:
+        of, how = "the sectors that it asks the L2 cache for", "sectors from system memory / all sectors"
         found.append(
-            kernel.fact(
-                facts, Kind.VALUE, "host-sectors", subject="what it has to fetch from host memory", unit="ratio",
-                whole=Quantity(of="the sectors that it asks the L2 cache for"), how="sectors from system memory / all sectors",
-            )
-        )  # fmt: skip
+            kernel.part("host-sectors", sectors, "what it has to fetch from host memory", of, how, kind=Kind.VALUE)
+        )
     moved = kernel.get("host-bytes")
     if moved and kernel.seconds and kernel.launches:
         each = kernel.seconds / kernel.launches
         found.append(
             kernel.fact(
-                facts, Kind.RATE, "host-bytes", moved / each, subject="the rate at which a launch fetches from host memory", unit="bytes/s",
+                Kind.RATE, "host-bytes", moved / each, subject="the rate at which a launch fetches from host memory", unit="bytes/s",
                 parts=(Part("", moved, "bytes"), Part("", each, "s")), how="sectors of 32 bytes from system memory / time",
             )
         )  # fmt: skip
     elif moved:
         found.append(
-            kernel.fact(facts, Kind.AMOUNT, "host-bytes", subject="what a launch fetches from host memory", how="sectors of 32 bytes from system memory")
+            kernel.fact(Kind.AMOUNT, "host-bytes", subject="what a launch fetches from host memory", how="sectors of 32 bytes from system memory")
         )  # fmt: skip
-    if kernel.get("pcie-rate") is not None:
-        found.append(
-            kernel.fact(
-                facts, Kind.RATE, "pcie-rate", subject="the traffic over PCIe meanwhile, the profiler's own included,", unit="bytes/s",
-                how="bytes read and written over PCIe / time",
-            )
-        )  # fmt: skip
-    return found
+    subject, how = (
+        "the traffic over PCIe meanwhile, the profiler's own included,",
+        "bytes read and written over PCIe / time",
+    )
+    return [*found, *kernel.collected(Kind.RATE, "pcie-rate", subject, "bytes/s", how)]

@@ -74,11 +74,7 @@ def with_remarks(draft: Draft, kernel: Counted, *, doubt: bool = True) -> Draft:
     against: list[str] = []
     seen: set[str] = set()
     for remark in kernel.profile.remarks:
-        if (
-            remark.node < 0
-            or not kernel.node <= remark.node < int(kernel.profile.tree.end[kernel.node])
-            or not _speaks(remark)
-        ):
+        if remark.node not in kernel.nodes or not _speaks(remark):
             continue
         causes = _about(remark)
         if draft.cause in causes and remark.rule not in seen and len(evidence) < _MOST:

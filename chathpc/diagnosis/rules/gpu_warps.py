@@ -5,10 +5,9 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
-from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import Counted
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, QUEUES, excess_sectors, fills_queues, levels, may_hold_up
-from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.diagnosis.rules.gpu_speed import BETWEEN, low, near, speed_of_light, write
 from chathpc.profile import numbers
 from chathpc.profile.stalls import STALLS, WAITING
 
@@ -53,7 +52,7 @@ def _stands_out(kernel: Counted, kind: str, part: float) -> bool:
     return kernel.stalls_reach(part, cause(_CAUSES[kind][0]).threshold("min_stall_share"))
 
 
-def waiting(facts: Facts, kernel: Counted) -> Draft | None:
+def waiting(kernel: Counted) -> Draft | None:
     """What warps wait for most, by the stall reasons, in a kernel that uses no unit well."""
     kind = kind_of_waiting(kernel)
     if not kind:
@@ -65,38 +64,30 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
         against.append("No reason for waiting stands out.")
     if busy:
         against.append(f"A unit is used for {numbers.percent((busiest or 0) / 100)} of its peak.")
-    evidence = [ran(facts, kernel), *_reasons(facts, kernel, kind, part, words), *speed_of_light(facts, kernel)]
+    evidence = [*_reasons(kernel, kind, part, words), *speed_of_light(kernel)]
     if kind == "memory":
-        evidence += levels(facts, kernel)
-        evidence += excess_sectors(facts, kernel)
-    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
-    eligible = kernel.get("eligible-warps")
-    if eligible is not None:
-        evidence.append(
-            kernel.fact(
-                facts, Kind.MEAN, "eligible-warps", subject="a scheduler", unit="warps that could issue", how="eligible warps per active cycle"
-            )
-        )  # fmt: skip
+        evidence += levels(kernel)
+        evidence += excess_sectors(kernel)
+    evidence += kernel.percent("achieved-occupancy", "the achieved occupancy")
+    evidence += kernel.collected(
+        Kind.MEAN, "eligible-warps", "a scheduler", "warps that could issue", "eligible warps per active cycle"
+    )
     return write(
-        facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is well utilised."
+        kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is well utilised."
         if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
         headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + is_most, against=tuple(against),
         waiting=kind, advice=FULL_QUEUE if kind == "memory" and fills_queues(kernel.stalled(*QUEUES), part) else (),
     )  # fmt: skip
 
 
-def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Fact]:
+def _reasons(kernel: Counted, kind: str, part: float, words: str) -> list[Fact]:
     reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
     longest = kernel.stalls.get(reason, 0.0)
     total = kernel.get("latency-per-issue")
-    whole = (
-        Quantity(total, "cycles", "a warp between two instructions")
-        if total
-        else Quantity(of="the time between two instructions of a warp")
-    )
+    whole = Quantity(total, "cycles", "a warp between two instructions") if total else Quantity(of=BETWEEN)
     evidence = [
         kernel.fact(
-            facts, Kind.SHARE, f"stall.{reason}", part, subject=f"waiting for {words}", whole=whole, unit="ratio",
+            Kind.SHARE, f"stall.{reason}", part, subject=f"waiting for {words}", whole=whole, unit="ratio",
             how=f"stall reasons {', '.join(WAITING[kind])} / cycles between two instructions of a warp",
         ),
     ]  # fmt: skip
@@ -107,7 +98,7 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
     for name, value in named:
         evidence.append(
             kernel.fact(
-                facts, Kind.VALUE, f"stall.{name}", value, subject=f"the stall reason {name}, for {STALLS[name].words},", unit="ratio",
+                Kind.VALUE, f"stall.{name}", value, subject=f"the stall reason {name}, for {STALLS[name].words},", unit="ratio",
                 how="cycles of the stall reason / cycles between two instructions of a warp",
             )
         )  # fmt: skip
@@ -126,17 +117,17 @@ def is_clear(kernel: Counted) -> bool:
     return (kernel.memory or 0) >= cause("gpu-memory-latency").threshold("clear_ratio") * (kernel.compute or 0)
 
 
-def probably_memory(facts: Facts, kernel: Counted) -> Draft | None:
+def probably_memory(kernel: Counted) -> Draft | None:
     """A kernel below 60 % everywhere, memory the busier side, of which nobody asked what its warps wait for."""
     busiest = kernel.busiest
     if kernel.stalls or busiest is None or busiest >= low() or kernel.compute is None or not leans_on_memory(kernel):
         return None
-    evidence = [ran(facts, kernel), *speed_of_light(facts, kernel), *levels(facts, kernel)]
-    evidence += kernel.percent(facts, "occupancy", "the theoretical occupancy")
-    evidence += kernel.percent(facts, "achieved-occupancy", "the achieved occupancy")
-    evidence += kernel.percent(facts, "issue-active", "the part of the cycles in which schedulers issue an instruction")
+    evidence = [*speed_of_light(kernel), *levels(kernel)]
+    evidence += kernel.percent("occupancy", "the theoretical occupancy")
+    evidence += kernel.percent("achieved-occupancy", "the achieved occupancy")
+    evidence += kernel.percent("issue-active", "the part of the cycles in which schedulers issue an instruction")
     return write(
-        facts, kernel, "gpu-memory-latency",
+        kernel, "gpu-memory-latency",
         f"{kernel.short} is limited by latencies, probably of memory: no unit is used for {low():.0f} % of its peak.", evidence,
         headroom=min(kernel.idle, cause("gpu-memory-latency").headroom), signs=2 if is_clear(kernel) else 1, waiting="memory",
         against=("What the warps wait for was not collected: it may be barriers or earlier results.",),

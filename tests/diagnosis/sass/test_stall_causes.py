@@ -60,7 +60,7 @@ def profile_of(
 
 def cause_of(profile: Profile, *metrics: str) -> StallCause | None:
     (found,) = kernels(profile)
-    return stall_cause(profile, found.name, found.nodes, metrics)
+    return stall_cause(profile, found, metrics)
 
 
 GATHER = {0x90: {"gpu.stall.memory": 300.0}, 0xC0: {"gpu.stall.memory": 700.0}}
