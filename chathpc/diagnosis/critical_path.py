@@ -14,7 +14,7 @@ that they waited for (`releases`). That is right to one sample period. Messages 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,11 +41,7 @@ class Work:
 
     def before(self, times: Times) -> Times:
         """Nanoseconds of work before each of `times`."""
-        done = np.concatenate([[0], np.cumsum(self.end - self.start)])
-        at = np.searchsorted(self.start, times, side="right")
-        last = np.maximum(at - 1, 0)
-        beyond = np.maximum(self.end[last] - times, 0) if len(self.end) else np.zeros(len(times), dtype=np.int64)
-        return np.asarray(np.where(at > 0, done[at] - beyond, 0), dtype=np.int64)
+        return intervals.overlap((np.zeros_like(times), times), (self.start, self.end))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +59,19 @@ class Dependencies:
     def chosen(self, rows: IntArray | np.ndarray) -> Dependencies:
         """Some of them."""
         return Dependencies(self.source[rows], self.done[rows], self.into[rows], self.at[rows])
+
+    @classmethod
+    def joined(cls, several: Iterable[Dependencies]) -> Dependencies:
+        """All of several."""
+        parts = (NO_DEPENDENCIES, *several)
+        return cls(
+            *(np.concatenate([getattr(each, name) for each in parts]) for name in ("source", "done", "into", "at"))
+        )
+
+
+NO_DEPENDENCIES = Dependencies(
+    np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,8 +202,7 @@ def described(
             continue
         spent = intervals.overlap((work.start, work.end), (mine[:, 1], mine[:, 2]))
         labels, number = np.unique(work.label, return_inverse=True)
-        sums = np.zeros(len(labels), dtype=np.int64)
-        np.add.at(sums, number, spent)
+        sums = np.bincount(number, weights=spent).astype(np.int64)
         for label, amount in zip(labels.tolist(), sums.tolist(), strict=True):
             if amount:
                 by_label[label] = by_label.get(label, 0) + amount
@@ -218,16 +226,14 @@ def releases(group: Sequence[Presence], *, together: bool = False) -> Dependenci
     `together` asks that at least half of the other lanes wait as well at the end of a wait (for groups whose members may
     synchronise without the others).
     """
-    parts = [_of_lane(index, group, together=together) for index in range(len(group))]
-    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, dtype=np.int64) for i in range(4)]
-    return Dependencies(columns[0].astype(np.int32), columns[1], columns[2].astype(np.int32), columns[3])
+    return Dependencies.joined(_of_lane(index, group, together=together) for index in range(len(group)))
 
 
-def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[Times, Times, Times, Times]:
+def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> Dependencies:
     mine = group[index]
     start, end = mine.waits
     best = np.full(len(end), -1, dtype=np.int64)  # when the last of the others came
-    source = np.full(len(end), -1, dtype=np.int64)
+    source = np.full(len(end), -1, dtype=np.int32)
     busy_since = np.zeros(len(end), dtype=np.int64)
     waiting = np.zeros(len(end), dtype=np.int64)
     for other, presence in enumerate(group):
@@ -244,10 +250,11 @@ def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[
         waiting += still & there
         # Of several that work until the end, the one that has worked longest.
         later = there & ((came > best) | ((came == best) & (since < busy_since) & ~still))
-        best, source = np.where(later, came, best), np.where(later, presence.lane, source)
+        best, source = np.where(later, came, best), np.where(later, np.int32(presence.lane), source)
         busy_since = np.where(later, since, busy_since)
     found = (source >= 0) & (best > start)
     if together:
         # One waits and one comes: of the others most wait as well, else the call is not one in which all take part.
         found &= waiting >= common()["most"].value * max(len(group) - 2, 0)
-    return source[found], best[found], np.full(int(found.sum()), mine.lane, dtype=np.int64), end[found]
+    into = np.full(int(found.sum()), mine.lane, dtype=np.int32)
+    return Dependencies(source[found], best[found], into, end[found])

@@ -13,7 +13,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.host_calls import HostCall
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.profile import intervals
-from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
+from chathpc.profile.intervals import NO_INTERVALS, Intervals
 
 #: Some time, seen with the threads of the processes that drive the devices that are idle in it.
 Stretch = tuple[TimelineFacts, Intervals]
@@ -38,7 +38,7 @@ class Gaps:
             for name, covering in (
                 ("imbalance", others),
                 ("compilation", host.compiling),
-                ("mpi", host.mpi),
+                ("mpi", host.calls(HostCall.MPI)),
                 ("allocation", host.calls(HostCall.ALLOCATION)),
             ):
                 found[name].append(intervals.intersect(rest, covering))
@@ -46,7 +46,7 @@ class Gaps:
                     rest = intervals.subtract(rest, covering)
             # Whole gaps: what is left of each goes to the same reason.
             start, end = device.idle
-            length, covered = end - start, _covered(device.idle, host.calls(HostCall.LAUNCH))
+            length, covered = end - start, intervals.overlap(device.idle, host.calls(HostCall.LAUNCH))
             waited, queued = _waits(device.idle, host.waiting)
             if rest is not device.idle:
                 gap = np.searchsorted(start, rest[0], side="right") - 1
@@ -126,10 +126,8 @@ class Gaps:
         count = 0
         for reason in self.unclaimed:
             for device, spans in zip(self.timeline.devices, self.by_reason[reason], strict=True):
-                at = np.minimum(np.searchsorted(device.idle[0], spans[0]), max(len(device.idle[0]) - 1, 0))
-                begins = device.idle[0][at] == spans[0] if len(device.idle[0]) else np.zeros(0, dtype=bool)
-                waiting = self.timeline.side(device).waiting
-                count += int(intervals.covered(waiting, spans[0][begins]).sum())
+                begins = np.intersect1d(spans[0], device.idle[0], assume_unique=True)
+                count += int(intervals.covered(self.timeline.side(device).waiting, begins).sum())
         return count
 
     def gaps(self, *reasons: str) -> int:
@@ -244,19 +242,3 @@ def _chosen(spans: Intervals, mine: NDArray[np.bool_]) -> Intervals:
         return spans
     at = np.flatnonzero(mine)
     return spans[0].take(at), spans[1].take(at)
-
-
-def _covered(spans: Intervals, by: Intervals) -> Times:
-    """Nanoseconds of each of the disjoint `spans` that the disjoint intervals `by` cover."""
-    total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(by[1] - by[0])])
-    ends = np.concatenate([np.full(1, np.iinfo(np.int64).min), by[1]])
-
-    def until(times: Times) -> Times:
-        at = np.searchsorted(by[0], times, side="right")
-        beyond = np.maximum(ends.take(at), times)  # the last that has begun may end later
-        beyond -= times
-        inside = total.take(at)
-        inside -= beyond
-        return inside
-
-    return until(spans[1]) - until(spans[0])

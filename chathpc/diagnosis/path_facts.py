@@ -14,6 +14,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import (
+    NO_DEPENDENCIES,
     CriticalPath,
     Dependencies,
     Presence,
@@ -79,11 +80,7 @@ def ordered(timeline: TimelineFacts) -> Ordered:
         waits.append((np.full(int(blocking.sum()), number), start[blocking], end[blocking]))
     launched = _launches(timeline, calls, device_lane, operations, nodes)
     awaited = _awaited(waits, device_lane, operations, timeline)
-    both = (launched, awaited)
-    needs = Dependencies(
-        *(np.concatenate([getattr(each, name) for each in both]) for name in ("source", "done", "into", "at"))
-    )
-    return Ordered(tuple(lanes), needs, len(launched), len(awaited), len(nodes))
+    return Ordered(tuple(lanes), Dependencies.joined((launched, awaited)), len(launched), len(awaited), len(nodes))
 
 
 def _in_order(group: list[IntervalLane]) -> tuple[Times, Times, IntArray]:
@@ -118,7 +115,7 @@ def _launches(
 ) -> Dependencies:  # fmt: skip
     """From each launching call to its operation, where the tree tells which is whose."""
     if not calls or not len(nodes):
-        return _none()
+        return NO_DEPENDENCIES
     parent = timeline.profile.tree.parent
     above = np.where(nodes >= 0, parent[np.maximum(nodes, 0)], -1)
     number, start, end, node = (np.concatenate([each[i] for each in calls]) for i in range(4))
@@ -140,7 +137,7 @@ def _awaited(
 ) -> Dependencies:
     """From the last operation that ends in a waiting call to the end of that call."""
     if not waits or not len(operations[1]):
-        return _none()
+        return NO_DEPENDENCIES
     number, start, end = (np.concatenate([each[i] for each in waits]) for i in range(3))
     order = np.argsort(operations[1], kind="stable")
     ends = operations[1][order]
@@ -149,11 +146,6 @@ def _awaited(
     real = (done > start) & (end <= timeline.end)
     at, number, end, done = at[real], number[real], end[real], done[real]
     return Dependencies(lane[order[at]].astype(np.int32), done, number.astype(np.int32), end)
-
-
-def _none() -> Dependencies:
-    empty = np.zeros(0, dtype=np.int64)
-    return Dependencies(empty.astype(np.int32), empty, empty.astype(np.int32), empty)
 
 
 #: Of more lanes those are looked at that wait least and most: who holds the others up is among the first.
@@ -265,9 +257,7 @@ def _of_threads(facts: Facts) -> PathFacts:
     if collectives.any():
         present = [_presence(index, lane, collectives) for index, lane in enumerate(lanes)]
         needs.append(releases([each for each in present if len(each.waits[0])], together=True))
-    joined = Dependencies(
-        *(np.concatenate([getattr(each, name) for each in needs]) for name in ("source", "done", "into", "at"))
-    )
+    joined = Dependencies.joined(needs)
     if not len(joined):
         return PathFacts(note=_NO_MEETING)
     path = critical_path(work, joined)

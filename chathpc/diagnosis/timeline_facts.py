@@ -18,7 +18,7 @@ from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is
 from chathpc.diagnosis.kernel_totals import KernelTotal, kernel_totals
 from chathpc.diagnosis.nested import inside
 from chathpc.profile import intervals
-from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
+from chathpc.profile.intervals import NO_INTERVALS, Intervals
 from chathpc.profile.kernel_names import LONGEST_NAME
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile, no_timeline
@@ -202,16 +202,16 @@ class TimelineFacts:
 
         Instances of one template count as one kernel, under its own name; a kernel with one instance keeps its full name.
         """
-        return self._kernels_of(kinds) if kinds else self._computing_kernels
+        kinds = kinds or COMPUTING
+        if kinds not in self._kernels:
+            lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
+            found = kernel_totals(lanes, self.name_of_node, self._name, (self.begin, self.end))
+            self._kernels[kinds] = [replace(each, seconds=min(each.seconds, self.device_seconds)) for each in found]
+        return self._kernels[kinds]
 
     @cached_property
-    def _computing_kernels(self) -> list[KernelTotal]:
-        return self._kernels_of(COMPUTING)
-
-    def _kernels_of(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
-        lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
-        found = kernel_totals(lanes, self.name_of_node, self._name, (self.begin, self.end))
-        return [replace(each, seconds=min(each.seconds, self.device_seconds)) for each in found]
+    def _kernels(self) -> dict[tuple[LaneKind, ...], list[KernelTotal]]:
+        return {}
 
     @cached_property
     def name_of_node(self) -> IntArray:
@@ -220,15 +220,14 @@ class TimelineFacts:
         found = np.append(self.profile.tree.name, np.int32(-1))
         return np.where(found >= 0, found, names).astype(np.int32)
 
-    def _with_names(self, chosen: NDArray[np.bool_], *kinds: LaneKind) -> Intervals:
-        """When any lane of some kinds was in something with one of the `chosen` names (True by number of the name)."""
+    def _named(self, chosen: NDArray[np.bool_], *kinds: LaneKind) -> list[Intervals]:
+        """Intervals of each lane of some kinds with one of the `chosen` names (True by number of the name)."""
         table = chosen[self.name_of_node]
-        found: list[Intervals] = []
-        if table.any():
-            for lane in self.timeline.of(*kinds):
-                at = np.flatnonzero(table.take(lane.node))  # −1 is the last
-                found.append((lane.start.take(at), lane.end.take(at)))
-        return intervals.union_of(*found)
+        if not table.any():
+            return []
+        lanes = self.host_lanes(*kinds)
+        chosen_of = [np.flatnonzero(table.take(lane.node)) for lane in lanes]  # −1 is the last
+        return [(lane.start.take(at), lane.end.take(at)) for lane, at in zip(lanes, chosen_of, strict=True)]
 
     def _name(self, index: int) -> str:
         names = self.profile.tree.names
@@ -290,19 +289,9 @@ class TimelineFacts:
     def _class_of_name(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return classes(self.profile.tree.names)
 
-    @cached_property
-    def _calls_by_class(self) -> dict[HostCall, Intervals]:
-        """For each reason the calls of all threads; threads may be in one at once."""
-        found: dict[HostCall, list[Intervals]] = {each: [] for each in HostCall}
-        of_node = self._class_of_name[self.name_of_node]
-        there = [each for each in np.unique(of_node).tolist() if each != HostCall.OTHER]
-        for lane in self.host_lanes(LaneKind.API, LaneKind.MPI):
-            kind = of_node.take(lane.node)  # −1 is the last
-            for each in there:
-                at = np.flatnonzero(kind == each)
-                if len(at):
-                    found[HostCall(each)].append((lane.start.take(at), lane.end.take(at)))
-        return {each: (_joined([a for a, _ in sets]), _joined([b for _, b in sets])) for each, sets in found.items()}
+    def _calls_for(self, wanted: HostCall) -> list[Intervals]:
+        """The calls for that reason of each thread."""
+        return self._named(self._class_of_name == wanted, LaneKind.API, LaneKind.MPI)
 
     @cached_property
     def _unions_by_class(self) -> dict[HostCall, Intervals]:
@@ -312,19 +301,19 @@ class TimelineFacts:
         """When any thread of the host was in a call for that reason."""
         known = self._unions_by_class
         if wanted not in known:
-            known[wanted] = intervals.union(*self._calls_by_class[wanted])
+            known[wanted] = intervals.union_of(*self._calls_for(wanted))
         return known[wanted]
 
     @cached_property
     def compiling(self) -> Intervals:
         """When the host compiled or loaded code, by its calls and by the names of ranges."""
         table = np.array([*map(is_compilation, self.profile.tree.names), False])
-        return self._with_names(table, LaneKind.API, LaneKind.RANGE)
+        return intervals.union_of(*self._named(table, LaneKind.API, LaneKind.RANGE))
 
     @cached_property
     def waiting(self) -> Intervals:
         """When a thread of the host waited for the device: in synchronising calls and in copies that block."""
-        return self._with_names(self._waits_by_name, LaneKind.API)
+        return intervals.union_of(*self._named(self._waits_by_name, LaneKind.API))
 
     def waits_for_device(self, node: IntArray) -> NDArray[np.bool_]:
         """True for each of `node` that is a call in which the host waits for the device, or a copy that blocks."""
@@ -335,15 +324,9 @@ class TimelineFacts:
         blocking = np.array([*map(is_blocking_copy, self.profile.tree.names), False])
         return np.asarray((self._class_of_name == HostCall.WAIT) | blocking)
 
-    @cached_property
-    def mpi(self) -> Intervals:
-        """When any thread was in an MPI call other than MPI_Init and MPI_Finalize."""
-        return self.calls(HostCall.MPI)
-
     def count(self, wanted: HostCall) -> int:
         """Number of calls for that reason that began inside the window."""
-        start, _ = self._calls_by_class[wanted]
-        return int(((start >= self.begin) & (start < self.end)).sum())
+        return sum(int(((start >= self.begin) & (start < self.end)).sum()) for start, _ in self._calls_for(wanted))
 
     def host_in(self, stretch: Intervals, *kinds: LaneKind, most: int = _TOLD) -> list[HostPart]:
         """What the host did in a set of disjoint intervals, by name, the longest first.
@@ -409,10 +392,10 @@ class TimelineFacts:
         long = waited[1] - waited[0] >= least
         return seconds((waited[0][long], waited[1][long]))
 
-    @property
+    @cached_property
     def launches(self) -> int:
         """Number of calls that launch kernels, wherever they begin."""
-        return len(self._calls_by_class[HostCall.LAUNCH][0])
+        return sum(len(start) for start, _ in self._calls_for(HostCall.LAUNCH))
 
     @property
     def kernels_unknown(self) -> bool:
@@ -436,12 +419,6 @@ class TimelineFacts:
 
 
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
-
-
-def _joined(parts: list[Times]) -> Times:
-    if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def timeline_facts(profile: Profile) -> TimelineFacts | None:

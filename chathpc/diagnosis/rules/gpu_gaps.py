@@ -176,7 +176,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
         if collective > common()["most"].value * sum(part.seconds for part in parts)
         else "mpi-communication-bound"
     )
-    spent = sum(seconds(timeline.clipped(side.mpi)) for side, _ in stretches)
+    spent = sum(seconds(timeline.clipped(side.calls(HostCall.MPI))) for side, _ in stretches)
     several = len(stretches) > 1
     place = site(timeline, parts[0].node)
     late = _late(stretches, gaps)
@@ -233,7 +233,7 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Fact | None:
     longest, most = by_length[-1][1], common()["most"].value
     if seconds(least) > most * seconds(longest):
         return None
-    spans = intervals.subtract(longest, late.mpi)
+    spans = intervals.subtract(longest, late.calls(HostCall.MPI))
     parts = [part for part in late.host_in(spans, most=_LATE) if part.seconds >= most * seconds(spans)]
     device = next(each for each in gaps.timeline.devices if gaps.timeline.side(each) is late)
     busy = seconds(intervals.intersect(device.busy, spans))
