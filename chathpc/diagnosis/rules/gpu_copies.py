@@ -8,6 +8,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
@@ -23,10 +24,15 @@ from chathpc.diagnosis.timeline_words import (
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
-_DIRECTIONS = (
-    ("gpu-h2d-copy-bound", LaneKind.H2D, "gpu.copy.h2d", "host to device"),
-    ("gpu-d2h-copy-bound", LaneKind.D2H, "gpu.copy.d2h", "device to host"),
-)
+#: Kind of copies → the metrics of their time and bytes without the last word, and what they are in words.
+_MOVING = {
+    LaneKind.H2D: ("gpu.copy.h2d", "copies host to device"),
+    LaneKind.D2H: ("gpu.copy.d2h", "copies device to host"),
+    LaneKind.D2D: ("gpu.copy.d2d", "copies inside the device"),
+    LaneKind.MEMSET: ("gpu.memset", "memory sets"),
+    LaneKind.UNIFIED: ("gpu.copy.unified", "migrations of pages"),
+}
+_DIRECTIONS = (("gpu-h2d-copy-bound", LaneKind.H2D), ("gpu-d2h-copy-bound", LaneKind.D2H))
 #: What is left to do where pinning is done, and what of the catalogue does not advise that.
 _FEWER = (
     "Copy less (keep on the device what does not change), or overlap copies with kernels: the memory is pinned already, so cudaMallocHost or "
@@ -38,8 +44,8 @@ _NOT_PINNING = "^(?!.*(pin_memory|MallocHost|HostMalloc))"
 def copies(facts: Facts) -> Iterable[Draft]:
     """Copies between host and device that no kernel hides and that take much of the device's busy time."""
     timeline = facts.traced
-    for identifier, kind, metric, words in _DIRECTIONS:
-        entry = cause(identifier)
+    for identifier, kind in _DIRECTIONS:
+        entry, (metric, words) = cause(identifier), _MOVING[kind]
         cost = timeline.exposed(kind)
         share = timeline.share(cost)
         if cost < entry.threshold("min_share") * timeline.busy or share < entry.threshold("min_window_share"):
@@ -47,19 +53,10 @@ def copies(facts: Facts) -> Iterable[Draft]:
         spent = timeline.spent(kind)
         place = copy_site(timeline, kind)
         evidence = [
-            lasting(
-                timeline,
-                spent,
-                f"copies {words}",
-                "union of their intervals",
-                f"{metric}.time",
-                form=Form.MANY,
-                parts=(Part("", timeline.amount(kind)[0], "copies"),),
-                where=place,
-            ),
+            _moving(timeline, kind, place, Part("", timeline.amount(kind)[0], "copies")),
             busy_fact(timeline),
-            *_volume(timeline, kind, metric, words, spent),
-            exposed_fact(timeline, f"copies {words}", cost, spent, metric=f"{metric}.time"),
+            *_volume(timeline, kind),
+            exposed_fact(timeline, words, cost, spent, metric=f"{metric}.time"),
             idle_fact(timeline),
             *waiting_fact(timeline),
         ]
@@ -80,7 +77,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
         yield Draft(
             cause=identifier,
             where=place,
-            summary=f"Copies {words} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them"
+            summary=f"{words.capitalize()} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them"
             f"{_not_idle(timeline)}{of_work(timeline, spent)}.",
             cost=cost,
             share=share,
@@ -106,19 +103,31 @@ def _not_idle(timeline: TimelineFacts) -> str:
     )
 
 
-def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, spent: float) -> Iterable[Fact]:
-    volume = timeline.amount(kind)[1]
+def _moving(timeline: TimelineFacts, kind: LaneKind, where: Place, *parts: Part) -> Fact:
+    """How long copies of one kind take."""
+    metric, words = _MOVING[kind]
+    how = "union of their intervals"
+    return lasting(
+        timeline, timeline.spent(kind), words, how, f"{metric}.time", form=Form.MANY, parts=parts, where=where
+    )
+
+
+def _volume(timeline: TimelineFacts, kind: LaneKind) -> Iterable[Fact]:
+    """At which rate copies of one kind move how much."""
+    (metric, words), volume, spent = _MOVING[kind], timeline.amount(kind)[1], timeline.spent(kind)
     if volume > 0 and spent > 0:
-        yield measured(
-            timeline,
-            Kind.RATE,
-            volume / spent,
-            subject="the rate of memory sets" if kind == LaneKind.MEMSET else f"the rate of copies {words}",
-            parts=(Part("", volume, "bytes"), Part("", spent, "s")),
-            unit="bytes/s",
-            metric=f"{metric}.bytes",
-            how="bytes / time of the copies",
-        )
+        yield _rate(timeline, words, volume, spent, f"{metric}.bytes", "of the copies")
+
+
+def _rate(
+    timeline: TimelineFacts, what: str, volume: float, spent: float, metric: str, how: str, *, copies: str | None = ""
+) -> Fact:
+    """The rate of some copies; from which volume (behind the number of `copies`) in which time, unless that is None."""
+    parts = () if copies is None else (Part(copies, volume, "bytes"), Part("", spent, "s"))
+    return measured(
+        timeline, Kind.RATE, volume / spent, subject=f"the rate of {what}", parts=parts, unit="bytes/s", metric=metric,
+        how=f"bytes / time {how}",
+    )  # fmt: skip
 
 
 def _pinned(timeline: TimelineFacts, kind: LaneKind) -> float:
@@ -140,31 +149,17 @@ def pageable(facts: Facts) -> Iterable[Draft]:
             continue
         used.append(kind)
         cost, volume, spent = cost + exposed, volume + moved, spent + lasted
+        how = "of the copies whose host memory is"
         evidence.append(
-            measured(
-                timeline,
-                Kind.RATE,
-                moved / lasted,
-                subject=f"the rate of copies {words} pageable memory",
-                parts=(Part(f"{numbers.count(count)} copies of", moved, "bytes"), Part("", lasted, "s")),
-                unit="bytes/s",
-                metric="gpu.copy.pageable.bytes",
-                how="bytes / time of the copies whose host memory is pageable",
+            _rate(
+                timeline, f"copies {words} pageable memory", moved, lasted, "gpu.copy.pageable.bytes", f"{how} pageable",
+                copies=f"{numbers.count(count)} copies of",
             )
-        )
+        )  # fmt: skip
         _, pinned, pinned_time, _ = timeline.pageable(kind, pinned=True)
         if pinned > entry.threshold("min_pinned_part") * moved and pinned_time:
-            evidence.append(
-                measured(
-                    timeline,
-                    Kind.RATE,
-                    pinned / pinned_time,
-                    subject=f"the rate of copies {words} pinned memory",
-                    unit="bytes/s",
-                    metric="gpu.copy.time",
-                    how="bytes / time of the copies whose host memory is pinned",
-                )
-            )
+            what = f"copies {words} pinned memory"
+            evidence.append(_rate(timeline, what, pinned, pinned_time, "gpu.copy.time", f"{how} pinned", copies=None))
     share = timeline.share(cost)
     if not spent or share < entry.threshold("min_share"):
         return
@@ -249,30 +244,19 @@ def inside(facts: Facts) -> Iterable[Draft]:
         return
     copied = timeline.spent(LaneKind.D2D)
     kind = LaneKind.D2D if copied >= common()["most"].value * timeline.spent(*kinds) else LaneKind.MEMSET
-    words = "copies inside the device" if kind == LaneKind.D2D else "memory sets"
-    spent, place = timeline.spent(kind), copy_site(timeline, kind)
+    place = copy_site(timeline, kind)
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{words.capitalize()} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them; "
+        summary=f"{_MOVING[kind][1].capitalize()} take {numbers.percent(share)} of {window_words(timeline)} with no kernel overlapping them; "
         f"kernels compute for {numbers.percent(timeline.share(timeline.computing))}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_device_share"),
         evidence=(
-            lasting(
-                timeline,
-                spent,
-                words,
-                "union of their intervals",
-                "gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
-                form=Form.MANY,
-                where=place,
-            ),
+            _moving(timeline, kind, place),
             busy_fact(timeline),
-            *_volume(
-                timeline, kind, "gpu.copy.d2d" if kind == LaneKind.D2D else "gpu.memset", "inside the device", spent
-            ),
+            *_volume(timeline, kind),
             idle_fact(timeline),
         ),
         signs=2,
@@ -292,18 +276,7 @@ def unified(facts: Facts) -> Iterable[Draft]:
         return
     count, volume = timeline.amount(LaneKind.UNIFIED)
     place = copy_site(timeline, LaneKind.UNIFIED)
-    evidence = [
-        lasting(
-            timeline,
-            spent,
-            "migrations of pages",
-            "union of their intervals",
-            "gpu.copy.unified.time",
-            form=Form.MANY,
-            parts=(Part("", count, "migrations"),),
-            where=place,
-        )
-    ]
+    evidence = [_moving(timeline, LaneKind.UNIFIED, place, Part("", count, "migrations"))]
     if volume:
         evidence.append(
             measured(
