@@ -1,10 +1,10 @@
-"""Builds a program so that its kernels are interpreted: NVIDIA's compiler or clang as always, our stand-in instead of their runtime.
+"""Builds a program so that its kernels are interpreted: NVIDIA's compiler or clang as always, our stand-in instead of NVIDIA's runtime or driver.
 
 CUDA: the steps are those of nvcc's own separate compilation: an object of each source, a device link where relocatable code was asked for, a
 link by the host's compiler. What the program calls and nobody defines is filled with functions that say so when they are called.
 
-OpenMP: clang takes device code through NVIDIA's assembler to SASS and embeds it in the executable, from where it is taken. The regions' entry
-points, their parameters and the way that they ask for threads are those of LLVM 19, which the stand-in is written for.
+OpenMP: clang takes device code through NVIDIA's assembler to SASS and embeds it in the executable, from where it is taken. LLVM's own runtime
+maps data and launches regions; what it takes for CUDA's driver is the stand-in.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _OLDER_CPP = re.compile(r"^--?std=(c|gnu)\+\+(98|0[38xX]|1[014xyz])$")
 _ATTEMPTS = 6
 #: cudaErrorNotSupported.
 _NOT_SUPPORTED = 801
-#: C sources that stand in for the runtime and for the device.
+#: C sources that stand in for the runtime or the driver, and for the device.
 CUDA_MACHINE = (MACHINE / "alone.c", MACHINE / "cuda_runtime.c", MACHINE / "interpreter.c")
-OPENMP_MACHINE = (MACHINE / "interpreter.c", MACHINE / "openmp_target.c")
+OPENMP_MACHINE = (MACHINE / "cuda_driver.c", MACHINE / "interpreter.c")
 _MACHINE_FLAGS = (
     "-std=gnu11", "-O3", "-march=native", "-fno-math-errno", "-ffp-contract=off", "-fno-strict-aliasing", "-g1", "-Wall",
 )  # fmt: skip
@@ -51,6 +51,8 @@ _DECIDED = re.compile(
     r"|--offload-.*|-foffload.*|-fopenmp.*|-f?no-stack-protector|-W.*|-g\d?|-ggdb\d?|-save-temps|-ferror-limit=.*"
     r"|--cuda-.*|--libomptarget-.*|-ffp-model=.*|-xHost|-ipo|-target|-Xopenmp-target.*"
 )
+#: Where the flags stand in the header of an ELF file of 64 bits.
+_ELF_FLAGS = 48
 #: How the names of target regions begin.
 _REGION = b"__omp_offloading_"
 _C_COMPILER = re.compile(r"(\w+-)*(cc|gcc|clang|icx|icc|mpicc|nvc)(-[\d.]+)?")
@@ -120,10 +122,8 @@ def build(
     return Built(executable, _cubins(device, work, toolkit), recipe.units[0].folder, missing)
 
 
-def build_openmp(
-    recipe: Recipe, *, work: Path, toolkit: Toolkit, clang: Clang, architecture: str = "sm_86", machine: Sequence[Path] = OPENMP_MACHINE,
-) -> Built:  # fmt: skip
-    """Compile and link a program with target regions below `work`, with `machine` (C sources) in the place of libomptarget.
+def build_openmp(recipe: Recipe, *, work: Path, toolkit: Toolkit, clang: Clang, architecture: str = "sm_86") -> Built:
+    """Compile and link a program with target regions below `work`, with OPENMP_MACHINE in the place of CUDA's driver.
 
     Errors: BuildError with the compiler's words, also without a target region; ClangMissingError.
     """
@@ -135,14 +135,13 @@ def build_openmp(
     ]  # fmt: skip
     objects, ours = _objects(
         recipe, work, lambda unit, made: _compile_openmp(unit, made, clang, offload),
-        lambda: machine_objects(machine, toolkit, cache_of(work)),
+        lambda: machine_objects(OPENMP_MACHINE, toolkit, cache_of(work)),
     )  # fmt: skip
-    # clang asks for libomptarget by itself: an empty one satisfies it, since our objects define what the program calls of it.
-    hidden, executable, cubin = work / "instead", work / "program", work / "cubins" / "program.cubin"
-    for folder in (hidden, cubin.parent):
-        folder.mkdir(exist_ok=True)
-    (hidden / "libomptarget.a").write_bytes(b"!<arch>\n")
-    command = [str(clang.programs / "clang++"), *offload, "-no-pie", f"-L{hidden}", *map(str, (*objects, *ours))]
+    executable, cubin = work / "program", work / "cubins" / "program.cubin"
+    cubin.parent.mkdir(exist_ok=True)
+    # LLVM's runtime finds the driver's functions in the program itself.
+    exported = ["-no-pie", "-Wl,--export-dynamic-symbol=cu*"]
+    command = [str(clang.programs / "clang++"), *offload, *exported, *map(str, (*objects, *ours))]
     command += ["-o", str(executable), *(word for word in recipe.link if not word.startswith("-fopenmp"))]
     command += [f"-Wl,-rpath,{clang.library}", "-lpthread", "-lm", "-ldl"]
     checked(command, recipe.units[0].folder, "The program does not link.")
@@ -150,8 +149,12 @@ def build_openmp(
     chosen = f"--image=file={cubin},kind=openmp,triple=nvptx64-nvidia-cuda,arch={architecture}"
     packager = str(clang.programs / "clang-offload-packager")
     checked([packager, str(executable), chosen], work, "The program's device code is not found.")
-    if not cubin.is_file() or _REGION not in cubin.read_bytes():
+    code = cubin.read_bytes() if cubin.is_file() else b""
+    if _REGION not in code:
         raise BuildError("The program has no device code: no target region was compiled.", "")
+    # LLVM 19 looks for the architecture where it stood in the flags of a cubin's header until CUDA 12.
+    at, number = _ELF_FLAGS, int(architecture.removeprefix("sm_"))
+    executable.write_bytes(executable.read_bytes().replace(code[: at + 1], code[:at] + bytes([number])))
     return Built(executable, (cubin,), recipe.units[0].folder)
 
 

@@ -35,7 +35,7 @@ _LOST_MEMBERS = (
     "clockRate,deviceOverlap,kernelExecTimeoutEnabled,computeMode,maxTexture1DLinear,memoryClockRate"
     ",singleToDoublePrecisionPerfRatio,cooperativeMultiDeviceLaunch"
 )
-#: The release of clang whose interface between compiler and runtime the stand-in for OpenMP has.
+#: The release of clang whose runtime for OpenMP the stand-in for CUDA's driver was tested with.
 CLANG_RELEASE = 19
 _REMEDY = "pip install 'chathpc[predict]'"
 _CLANG_REMEDY = f"apt install clang-{CLANG_RELEASE} libomp-{CLANG_RELEASE}-dev"
@@ -128,7 +128,7 @@ class Clang:
 
 
 def find_clang(environ: Mapping[str, str] = os.environ) -> Clang:
-    """The clang on the PATH whose release the stand-in is written for. Errors: ClangMissingError with what to install."""
+    """The clang on the PATH whose release the stand-in was tested with. Errors: ClangMissingError with what to install."""
     for name in (f"clang-{CLANG_RELEASE}", "clang"):
         found = shutil.which(name, path=environ.get("PATH"))
         if found is None:

@@ -1,4 +1,4 @@
-// Says what a program sees of mapping: to be run with LLVM's own runtime and with ours, which must print the same.
+// Says what a program sees of mapping: to be run on LLVM's device that is the host and on ours, which must print the same.
 #include <cstdio>
 #include <cstring>
 #include <omp.h>

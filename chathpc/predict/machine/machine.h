@@ -1,4 +1,4 @@
-/* What the stand-ins for the runtimes of CUDA and of OpenMP offload tell the interpreter of machine code.
+/* What the stand-ins for CUDA's runtime and driver tell the interpreter of machine code.
  *
  * A program is built as always, but linked with such a stand-in: its host part runs here as it is, device memory is memory
  * of the process at the same addresses, and a launched kernel is interpreted instruction by instruction (interpreter.c).
