@@ -17,7 +17,7 @@ import numpy as np
 from chathpc.errors import AdapterError
 from chathpc.profile.build import ends
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Clock, Column, Metric, Unit, column_of, slug
+from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Clock, Column, Metric, Unit, column_of, slug, unused
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
@@ -420,11 +420,10 @@ def metric_named(name: str, *, taken: Mapping[str, Metric]) -> Metric:
         identifier, unit, clock = _VOCABULARY[stem.lower()]
     else:
         identifier = "other." + slug(stem)
-    base, copies = identifier, 2
-    while identifier in taken:
-        identifier, copies = f"{base}.{copies}", copies + 1
     aggregation = Aggregation.SUM if added else Aggregation.DERIVED
-    return Metric(identifier, unit, name, name, suffix["unit"] if suffix else "", scale, aggregation, clock)
+    return Metric(
+        unused(identifier, taken), unit, name, name, suffix["unit"] if suffix else "", scale, aggregation, clock
+    )
 
 
 def spread(values: FloatArray, location: IntArray, node: IntArray, locations: int, tree: CallTree) -> FloatArray:

@@ -61,10 +61,7 @@ class Locations:
     def of(cls, count: int, **parts: Int64Array) -> Locations:
         """`count` locations with the given parts; the others do not apply."""
         absent = np.full(count, -1, dtype=np.int64)
-        columns = {
-            name: parts.get(name, absent) for name in ("node", "rank", "thread", "gpu_context", "stream", "core")
-        }
-        return cls(**columns)
+        return cls(**{name: parts.get(name, absent) for name in (*LEVELS, "core")})
 
     @classmethod
     def single(cls) -> Locations:

@@ -14,7 +14,7 @@ from chathpc.profile import compiler
 from chathpc.profile.forest import Forest
 from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.location import Locations
+from chathpc.profile.location import LEVELS, Locations
 from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, Metric, slug
 from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.remark import Disagreement
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
-_PARTS = ("node", "rank", "thread", "gpu_context", "stream", "core")
+_PARTS = (*LEVELS, "core")
 
 
 def merge(profiles: Sequence[Profile]) -> Profile:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,7 +115,7 @@ class SparseValues:
         return self._totals.get(metric, float("nan"))
 
 
-def combined(rule: Aggregation, group: NDArray[np.intp], values: FloatArray, groups: int) -> FloatArray:
+def combined(rule: Aggregation, group: NDArray[np.integer[Any]], values: FloatArray, groups: int) -> FloatArray:
     """`values` by `group`: sums, maxima, or means for derived metrics."""
     if rule == Aggregation.SUM:
         return np.bincount(group, weights=values, minlength=groups).astype(np.float64)

@@ -19,6 +19,7 @@ from chathpc.profile.classification import classify
 from chathpc.profile.location import LEVELS
 from chathpc.profile.metric import Aggregation, Column, Metric
 from chathpc.profile.profile import Profile
+from chathpc.profile.sparse import combined
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, is_one_of, outermost_spans
 
 if TYPE_CHECKING:
@@ -277,11 +278,8 @@ def kernel_table(profile: Profile) -> pd.DataFrame:
 
 def _combine(metric: Metric, group: IntArray, values: FloatArray, groups: int) -> FloatArray:
     """`values` added up (or their maximum, if the metric is one) by `group`; 0 for groups without a value."""
-    if metric.aggregation == Aggregation.MAX:
-        largest = np.full(groups, -np.inf)
-        np.maximum.at(largest, group, values)
-        return np.where(np.isneginf(largest), 0.0, largest)
-    return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
+    found = combined(metric.aggregation, group, values, groups)
+    return np.where(np.isneginf(found), 0.0, found)
 
 
 def _same_text(texts: Sequence[str]) -> IntArray:
