@@ -10,13 +10,13 @@ from chathpc.comparison.function_names import common_key
 from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import GPU_RUNTIME, OPENMP, Activity
 
 #: Kinds of work that a family of causes shows in, beside the time of the function at the place.
 _WORK = {
-    "openmp": (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD),
+    "openmp": OPENMP,
     "mpi": (Activity.MPI,),
-    "gpu-system": (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API),
+    "gpu-system": GPU_RUNTIME,
 }
 
 Status = Literal["gone", "new", "grown", "shrunk", "same"]

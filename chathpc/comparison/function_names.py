@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from chathpc.diagnosis.facts import readable_function, without_clones
-from chathpc.profile.activity import ACTIVITY_WORDS, VECTOR_ABI, Activity, base_name
+from chathpc.profile.activity import ACTIVITY_WORDS, OPENMP, VECTOR_ABI, Activity, base_name
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.names import in_words
 
@@ -28,9 +28,7 @@ _CPLUSPLUS = re.compile(r"::|^[^\s<]+(\s[^\s<]+)*<[^<]|\w\(|^_Z")
 _BY_ACTIVITY = (
     Activity.ALLOCATION,
     Activity.COPY,
-    Activity.OMP_WAIT,
-    Activity.OMP_LOCK,
-    Activity.OMP_OVERHEAD,
+    *OPENMP,
     Activity.MPI_SETUP,
     Activity.HELPER,
     Activity.PROFILER,

@@ -132,20 +132,14 @@ class Compiled:
         """
         facts, tree = self.facts, self.facts.profile.tree
         weight = facts.of(*COMPUTING)
-        counted = np.flatnonzero((weight > 0) & (facts.activities.site >= 0))
-        site = facts.activities.site[counted]
-        usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
-        if facts.profile.timed:  # instrumented functions bear the line that they begin at
-            usable &= ~is_one_of(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
-        counted, site = counted[usable], site[usable]
+        counted, site = facts.with_lines(weight)
         if not len(counted):
             return []
         is_loop = (tree.kind == NodeKind.LOOP) & (tree.line > 0) & (tree.file >= 0)
         frame = is_one_of(tree.kind, FUNCTION_KINDS) & (tree.kind != NodeKind.INLINED)
         around = tree.nearest(is_loop | frame)[site]
         around = np.where((around >= 0) & is_loop[np.maximum(around, 0)], around, np.int32(-1))
-        outer = np.where(around >= 0, tree.file[around].astype(np.int64) * 2**32 + tree.line[around], -1)
-        own = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
+        outer, own = np.where(around >= 0, tree.lines[around], -1), tree.lines[site]
         order = np.lexsort((-weight[counted], own, outer))
         changed = (own[order][1:] != own[order][:-1]) | (outer[order][1:] != outer[order][:-1])
         first = np.flatnonzero(np.append(True, changed))
@@ -257,12 +251,7 @@ class Compiled:
             if units and all(unit.optimised is False for unit in units):
                 files[number] = True
                 said.update(dict.fromkeys(units))
-        if (
-            not said
-            and "" in self.units
-            and self.units[""].optimised is False
-            and all(unit.optimised is False for unit in self.units.values())
-        ):
+        if not said and "" in self.units and all(unit.optimised is False for unit in self.units.values()):
             files[:-1] = True
             said[self.units[""]] = None
         return files[facts.site_file], tuple(said)

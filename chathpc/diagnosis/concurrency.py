@@ -18,7 +18,7 @@ from chathpc.diagnosis.cores import cores
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.profile import intervals
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OPENMP, Activity
 from chathpc.profile.metric import Clock
 from chathpc.profile.timeline import WITHOUT_CORE, Lane
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -30,9 +30,7 @@ _WORK = (
     Activity.COMPUTE, Activity.MATH, Activity.COPY, Activity.ALLOCATION, Activity.LIBRARY, Activity.PAGE_FAULT,
 )  # fmt: skip
 #: OpenMP's threads, and those that drive devices, have rules of their own.
-_OTHERS = (
-    Activity.OMP_WAIT, Activity.OMP_OVERHEAD, Activity.OMP_LOCK, Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY,
-)  # fmt: skip
+_OTHERS = (*OPENMP, Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY)
 #: Schedulers of tasks: oneTBB, Rayon; what is compiled into the program from their headers, and their library.
 _SCHEDULER = re.compile(r"(void )?(oneapi::)?tbb::|rayon_core::|crossbeam_(deque|epoch|utils)::")
 _SCHEDULER_LIBRARY = re.compile(r"libtbb(\.|_debug)")
@@ -68,10 +66,9 @@ def concurrency(facts: Facts) -> Concurrency | None:
     time = facts.profile.time
     if time is None or time.clock != Clock.WALL or facts.thread_count < 2 or facts.spent(*_OTHERS):
         return None
-    where = facts.profile.where
-    processes: dict[tuple[int, int], list[Lane]] = {}
+    process, processes = facts.profile.where.process, dict[int, list[Lane]]()
     for lane in traced_lanes(facts):
-        processes.setdefault((int(where.node[lane.location]), int(where.rank[lane.location])), []).append(lane)
+        processes.setdefault(int(process[lane.location]), []).append(lane)
     if not processes:
         return None
     busy, locked = at_work(facts) & ~scheduling(facts), facts.activities.of(Activity.LOCK)

@@ -8,7 +8,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.fact import told
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OMP_WAITING, Activity
 from chathpc.profile.metric import NO_CORE, OTHERS_WITHOUT
 from chathpc.profile.run import processors, wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -69,7 +69,7 @@ def doubt(facts: Facts) -> tuple[str, ...]:
 def starved(facts: Facts) -> str:
     """That threads had no core, and why, as a sentence; empty where it is not so, or not known."""
     lacked = facts.profile.total(NO_CORE) if NO_CORE in facts.profile.metrics else 0.0
-    waits = facts.share(Activity.MPI, Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
+    waits = facts.share(Activity.MPI, *OMP_WAITING)
     least = cause("oversubscription").threshold("min_share")
     if not lacked or lacked < least * (facts.total + lacked):
         return ""

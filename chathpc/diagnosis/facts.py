@@ -273,9 +273,7 @@ class Facts:
     @cached_property
     def processes(self) -> IntArray:
         """Number of the process that each of `locations` belongs to."""
-        where, rows = self.profile.where, self.locations
-        both = np.stack([where.node[rows], where.rank[rows]])
-        return np.unique(both, axis=1, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        return np.unique(self.profile.where.process[self.locations], return_inverse=True)[1].astype(np.int32)
 
     @cached_property
     def caller_label(self) -> IntArray:
@@ -352,27 +350,27 @@ class Facts:
 
         Lines are compared by file and number over the whole tree, so the same line in several contexts counts as one.
         """
-        tree = self.profile.tree
-        counted = np.flatnonzero((weight > 0) & (self.activities.site >= 0))
-        site = self.activities.site[counted]
-        usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
-        if self.profile.timed:  # instrumented functions bear the line that they begin at, which is not hot for that
-            usable &= ~is_one_of(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
-        counted, site = counted[usable], site[usable]
+        counted, site = self.with_lines(weight)
         heaviest = np.argsort(-weight[counted], kind="stable")  # the context that stands for a line
         counted, site = counted[heaviest], site[heaviest]
-        key = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
-        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
+        _, first, inverse = np.unique(self.profile.tree.lines[site], return_index=True, return_inverse=True)
         sums = np.bincount(inverse, weights=weight[counted], minlength=len(first)).astype(np.float64)
         order = np.argsort(-sums, kind="stable")
         return site[first[order]].astype(np.int32), sums[order]
 
+    def with_lines(self, weight: FloatArray) -> tuple[IntArray, IntArray]:
+        """The nodes with some of `weight` that count for a source line of the program, and for each of them a node of that line."""
+        tree, sites = self.profile.tree, self.activities.site
+        usable = (weight > 0) & (sites >= 0) & ((tree.line > 0) & (tree.file >= 0))[sites]
+        if self.profile.timed:  # instrumented functions bear the line that they begin at, which is not hot for that
+            usable &= ~is_one_of(tree.kind, (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))[sites]
+        counted = np.flatnonzero(usable).astype(np.int32)
+        return counted, sites[counted]
+
     def at_line(self, line_node: int) -> BoolArray:
         """True for nodes that count for the source line of `line_node`, in whatever context."""
-        tree = self.profile.tree
-        site = np.maximum(self.activities.site, 0)
-        same = (tree.file[site] == tree.file[line_node]) & (tree.line[site] == tree.line[line_node])
-        return np.asarray((self.activities.site >= 0) & same)
+        lines, site = self.profile.tree.lines, self.activities.site
+        return np.asarray((site >= 0) & (lines[site] == lines[line_node]))
 
     def place(self, node: int, *, line_node: int = -1) -> Place:
         """The place of a node for a reader: its function, and file and line of `line_node` (or of itself)."""

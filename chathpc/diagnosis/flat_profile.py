@@ -9,6 +9,7 @@ import numpy as np
 
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile.activity import ACTIVITY_WORDS, KERNEL, Activity
 from chathpc.profile.kernel_names import is_launcher, kernel_title, lambda_title
 from chathpc.profile.names import in_words
@@ -82,11 +83,9 @@ def _own(
     label = np.where(kinds == Activity.GPU, labels, mine)
     counted = is_one_of(kinds, (Activity.COMPUTE, Activity.GPU)) & (label >= 0)
     sums = np.bincount(label[counted], weights=values[counted], minlength=len(names))
-    found: dict[str, float] = {}
-    for number in np.flatnonzero(sums > 0).tolist():
-        name = in_words(facts.readable(names[number]) or names[number])
-        found[name] = found.get(name, 0.0) + float(sums[number])
-    return [(name, value, True) for name, value in found.items()]
+    numbers = np.flatnonzero(sums > 0)
+    told = (in_words(facts.readable(names[number]) or names[number]) for number in numbers.tolist())
+    return [(name, value, True) for name, value in largest_first(told, sums[numbers].tolist())]
 
 
 #: A package of Python, and a library of the system without its version.
@@ -131,11 +130,10 @@ def _doing(facts: Facts, values: FloatArray, kinds: IntArray, mine: IntArray) ->
     key = what * (len(names) + 1) + known[counted] + 1
     keys, row = np.unique(key, return_inverse=True)
     sums = np.bincount(row, weights=values[counted], minlength=len(keys))
-    found: dict[str, float] = {}
-    for each, value in zip(keys.tolist(), sums.tolist(), strict=True):
+    told = []
+    for each in keys.tolist():
         kind, label = divmod(each, len(names) + 1)
         caller = f" in {facts.readable(names[label - 1]) or names[label - 1]}" if label else ""
-        told = ACTIVITY_WORDS[Activity(kind)] if kind < len(Activity) else libraries[kind - len(Activity)]
-        name = f"{told}{caller}"
-        found[name] = found.get(name, 0.0) + value
-    return [(name, value, False) for name, value in found.items()]
+        doing = ACTIVITY_WORDS[Activity(kind)] if kind < len(Activity) else libraries[kind - len(Activity)]
+        told.append(f"{doing}{caller}")
+    return [(name, value, False) for name, value in largest_first(told, sums.tolist())]

@@ -7,6 +7,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.mpi import public_name
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import BLOCKED, Activity, base_name
 from chathpc.profile.classification import python_waits
@@ -42,11 +43,9 @@ def only_start_up(facts: Facts) -> str:
     running = facts.total - waited
     if running <= 0 or float(spent.sum()) - waited < common()["start_up_share"].value * running:
         return ""
-    by_name: dict[str, float] = {}
-    for node in np.flatnonzero(spent > 0).tolist():
-        name = public_name(tree.function_name(node))
-        by_name[name] = by_name.get(name, 0.0) + float(spent[node])
-    largest = sorted(by_name.items(), key=lambda item: -item[1])[:_LISTED]
+    nodes = np.flatnonzero(spent > 0)
+    names = (public_name(tree.function_name(node)) for node in nodes.tolist())
+    largest = largest_first(names, spent[nodes].tolist())[:_LISTED]
     listed = ", ".join(f"{name} {numbers.percent(time / facts.total)}" for name, time in largest)
     whose = f" in each of {facts.thread_count} threads or ranks" if facts.thread_count > 1 else ""
     return (

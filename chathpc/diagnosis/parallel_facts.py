@@ -9,13 +9,13 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.cores import starved
-from chathpc.diagnosis.draft import fact, part_of, time_fact, time_unit
+from chathpc.diagnosis.draft import fact, part_of, spread_parts, time_fact, time_unit
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.phases import thread_phases
-from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
+from chathpc.diagnosis.statistics import FEWEST, outliers
 from chathpc.profile import numbers
 from chathpc.profile.activity import GPU_RUNTIME, OPENMP, Activity
 from chathpc.profile.metric import Clock
@@ -200,22 +200,17 @@ def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Fact, ...]:
 
 
 def _spread(facts: Facts, name: str, times: FloatArray) -> Fact:
-    spread, without = distribution(times), int((times == 0).sum())
-    parts = [
-        Part("least", spread.least, time_unit(facts)),
-        Part("median", spread.median, time_unit(facts)),
-        Part("mean", spread.mean, time_unit(facts)),
-        Part("most", spread.most, time_unit(facts)),
-        *([Part(f"none on {told(without, 'threads')}")] if without else []),
-    ]
+    median, without = float(np.median(times)), int((times == 0).sum())
+    least, *others = spread_parts(facts, times)
+    nothing = [Part(f"none on {told(without, 'threads')}")] if without else []
     return fact(
         facts,
         Kind.SPREAD,
-        spread.median,
-        subject=f"{name}",
+        median,
+        subject=name,
         form=Form.NAME,
-        whole=Quantity(spread.count, "threads"),
-        parts=parts,
+        whole=Quantity(len(times), "threads"),
+        parts=(least, Part("median", median, time_unit(facts)), *others, *nothing),
         how="time of the function and the libraries it calls, without waiting, by thread; threads without any counted as 0",
         error=0.0,
     )

@@ -5,7 +5,7 @@ Everything here is arithmetic on numbers and arrays, without a profile.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from math import isfinite, sqrt
 
 import numpy as np
@@ -16,6 +16,14 @@ from chathpc.profile.tree import FloatArray, IntArray
 MAD_TO_SIGMA = 1.4826
 #: The same for the mean absolute deviation from the median: sqrt(π / 2).
 MEAN_TO_SIGMA = 1.2533
+
+
+def largest_first(names: Iterable[str], values: Iterable[float]) -> list[tuple[str, float]]:
+    """The values added up by name, the largest sum first."""
+    sums: dict[str, float] = {}
+    for name, value in zip(names, values, strict=True):
+        sums[name] = sums.get(name, 0.0) + value
+    return sorted(sums.items(), key=lambda item: -item[1])
 
 
 def standard_error(share: float, samples: float) -> float:
@@ -58,31 +66,6 @@ def spread_error(count: int, groups: int = 1) -> float:
     of 2.0, sixteen to 1.2.
     """
     return 1 / sqrt(2 * max(count - groups, 1))
-
-
-@dataclass(frozen=True, slots=True)
-class Distribution:
-    """How a value is spread over locations, those without a value counted as 0."""
-
-    count: int
-    least: float
-    median: float
-    mean: float
-    most: float
-
-
-def distribution(values: FloatArray) -> Distribution:
-    """The distribution of one value a location; NaN (no value) counts as 0. ValueError for no locations."""
-    if not len(values):
-        raise ValueError("no locations")
-    full = np.nan_to_num(values, nan=0.0)
-    return Distribution(
-        count=len(full),
-        least=float(full.min()),
-        median=float(np.median(full)),
-        mean=float(full.mean()),
-        most=float(full.max()),
-    )
 
 
 def robust_scores(values: FloatArray) -> FloatArray:

@@ -19,23 +19,15 @@ from chathpc.diagnosis.rules.input_output_log import little_io
 from chathpc.diagnosis.timeline_words import healthy_headline
 from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned_kernel
 from chathpc.profile import intervals, numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OPENMP, Activity
 from chathpc.profile.metric import Clock
 
 #: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
 AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
 #: What a thread does while it does no work of the program.
 WAITING = (
-    Activity.MPI,
-    Activity.OMP_WAIT,
-    Activity.OMP_LOCK,
-    Activity.OMP_OVERHEAD,
-    Activity.LOCK,
-    Activity.SLEEP,
-    Activity.BLOCKED,
-    Activity.JOIN,
-    Activity.IO,
-)
+    Activity.MPI, *OPENMP, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.IO,
+)  # fmt: skip
 #: Of counts, of instructions or of samples by an event.
 _UNSEEN = "What was counted does not show waiting"
 #: Of regions and functions of the program that were measured without any call of a library.

@@ -36,8 +36,9 @@ class Activity(IntEnum):
     PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
-#: In the OpenMP runtime, and in that of GPUs.
+#: In the OpenMP runtime, in it but for its locks, and in that of GPUs.
 OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+OMP_WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 GPU_RUNTIME = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
 #: What a thread may be blocked for; others compute until something else stops them.
 MAY_BLOCK = (
@@ -310,9 +311,7 @@ def activity_of_name(name: str) -> Activity | None:
     """The activity that a frame's name stands for, None for names that say nothing (the program's own functions)."""
     stem = base_name(name)
     match = _NAME_PATTERN.match(stem.lower() if stem.startswith(_CASELESS) else stem)
-    if match is not None and match.lastgroup is not None:
-        return _NAMES[int(_group(match)[1:])][0]
-    return None
+    return None if match is None else _matched(_NAMES, match)
 
 
 def python_wait(name: str, file: str) -> Activity | None:
@@ -324,9 +323,9 @@ def python_wait(name: str, file: str) -> Activity | None:
     return None
 
 
-def _group(match: re.Match[str]) -> str:
-    """Name of the alternative that matched; inner groups of a pattern do not count."""
-    return next(name for name, text in match.groupdict().items() if text is not None)
+def _matched(table: tuple[tuple[Activity, str], ...], match: re.Match[str]) -> Activity:
+    """The activity of the alternative that matched: of all groups the outermost is closed last."""
+    return table[int(str(match.lastgroup)[1:])][0]
 
 
 def activity_of(name: str, module: str) -> Activity | None:
@@ -341,7 +340,7 @@ def activity_of_module(path: str) -> Activity | None:
     """
     match = _MODULE_PATTERN.match(path.rsplit("/", 1)[-1])
     if match is not None:
-        return _MODULES[int(_group(match)[1:])][0]
+        return _matched(_MODULES, match)
     return Activity.LIBRARY if _INSTALLED.match(path) else None
 
 

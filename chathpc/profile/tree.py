@@ -237,6 +237,11 @@ class CallTree:
         return _of_ids(np.array([test(path) for path in self.modules] + [False]), self.module)
 
     @cached_property
+    def lines(self) -> Int64Array:
+        """One number for the source file and line of each node, the same for the same."""
+        return (self.file.astype(np.int64) << 32) + self.line
+
+    @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:
         """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at once."""
         nameless = [f"<insn> {module.rsplit('/', 1)[-1]}" for module in self.modules]

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.comparison.matching import Joint, Part, rebuilt
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import GPU_RUNTIME, OPENMP, Activity
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, is_one_of
 
 MPI = (Activity.MPI,)
-OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
-DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
+DEVICE = GPU_RUNTIME
 _OTHER = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 #: What is no part of the run that is scaled.
 NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)

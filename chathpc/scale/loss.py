@@ -27,7 +27,7 @@ from chathpc.comparison.matching import Joint, Part, join, path_of, rebuilt
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import synchronises_all
-from chathpc.profile.activity import ACTIVITY_WORDS, STARTERS, Activity
+from chathpc.profile.activity import ACTIVITY_WORDS, OPENMP, STARTERS, Activity
 from chathpc.profile.names import in_words
 from chathpc.profile.run import processors
 from chathpc.profile.text import clean
@@ -123,7 +123,7 @@ def unjudged(costs: Costs) -> str:
     teams = any(run.measured.threads > max(run.measured.ranks, 1) for run in runs)
     names = {
         "MPI": Activity.MPI in _left_out(costs.series) and any((run.kinds == Activity.MPI).any() for run in runs),
-        "OpenMP": teams and is_one_of(costs.kind, activities.OPENMP).any(),
+        "OpenMP": teams and is_one_of(costs.kind, OPENMP).any(),
     }
     return " and ".join(name for name, is_so in names.items() if is_so)
 

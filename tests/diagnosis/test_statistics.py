@@ -10,7 +10,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.statistics import (
-    distribution,
     far,
     interval,
     is_above,
@@ -107,16 +106,6 @@ def test_the_standard_error_is_that_of_the_binomial(share: float, n: float, erro
 
 
 # -- locations -------------------------------------------------------------------------------------------------
-
-
-def test_locations_without_a_value_count_as_zero() -> None:
-    spread = distribution(np.array([np.nan, 4.0, np.nan, 2.0]))
-    assert (spread.count, spread.least, spread.median, spread.mean, spread.most) == (4, 0.0, 1.0, 1.5, 4.0)
-
-
-def test_no_locations_have_no_distribution() -> None:
-    with pytest.raises(ValueError, match="no locations"):
-        distribution(np.zeros(0))
 
 
 def test_scores_are_deviations_from_the_median() -> None:

@@ -30,7 +30,7 @@ from chathpc.diagnosis.fact import Kind as FactKind
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import OPENMP, Activity, base_name
 from chathpc.profile.metric import Metric
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import FloatArray
@@ -49,7 +49,7 @@ _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
     "allocation": ("allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
     "io": ("in I/O", (_A.IO,)),
     "mpi": ("in MPI", (_A.MPI, _A.MPI_SETUP)),
-    "openmp": ("in the OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),
+    "openmp": ("in the OpenMP runtime, waiting included", OPENMP),
     "waiting": ("waiting", (_A.OMP_WAIT, _A.OMP_LOCK, _A.LOCK, _A.SLEEP, _A.BLOCKED, _A.JOIN, _A.GPU_SYNC)),
     "locks": ("waiting for locks and critical sections", (_A.LOCK, _A.OMP_LOCK)),
     "gpu": ("in calls of the GPU runtime", (_A.GPU_LAUNCH, _A.GPU_SYNC, _A.GPU_COPY, _A.GPU_API)),

@@ -1,4 +1,6 @@
-"""The rules: each looks at the facts and returns drafts of findings. A rule's thresholds stand in the catalogue."""
+"""The rules: each looks at the facts and returns drafts of findings. A rule's thresholds stand in the catalogue, and it is only asked where
+its group applies: those of host time, where there is some.
+"""
 
 from __future__ import annotations
 

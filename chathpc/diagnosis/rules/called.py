@@ -40,7 +40,7 @@ def called_time(facts: Facts, entry: Cause, weight: FloatArray) -> CalledTime | 
     by more than sampling explains, or no function of the program calls for it.
     """
     cost = float(weight.sum())
-    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
+    if not facts.above(cost / facts.total, entry.threshold("min_share")):
         return None
     hot = facts.hot_place(weight)
     if hot is None:
@@ -80,8 +80,6 @@ def called_draft(
 
 def functions(facts: Facts) -> Iterable[Draft]:
     """Time in and below the functions that an entry of the user names."""
-    if facts.total == 0:
-        return
     tree = facts.profile.tree
     for entry in own_causes():
         if not entry.functions:

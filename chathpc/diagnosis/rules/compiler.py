@@ -112,7 +112,7 @@ def told_first(entry: Cause, words: Words, file: str | None) -> tuple[str, ...]:
 def not_vectorised(facts: Facts) -> Iterable[Draft]:
     """Hot loops that the compiler left without vector instructions, with its reason."""
     records = facts.compiled
-    if records is None or facts.total == 0:
+    if records is None:
         return
     entry = cause("not-vectorised")
     count = 0
@@ -188,7 +188,7 @@ def loop_said(loop: HotLoop) -> Fact:
 def not_inlined(facts: Facts) -> Iterable[Draft]:
     """Hot small functions whose calls the compiler did not inline."""
     records = facts.compiled
-    if records is None or facts.total == 0 or not records.refused:
+    if records is None or not records.refused:
         return
     entry = cause("not-inlined")
     computing = facts.of(Activity.COMPUTE)
@@ -284,8 +284,6 @@ def _by_small_calls(facts: Facts) -> Draft | None:
     """That C++ code, in which nothing at all was inlined although it calls one-liners of the standard library, is not optimised."""
     entry = cause("unoptimised-build")
     tree = facts.profile.tree
-    if facts.total == 0:
-        return None
     frame = np.maximum(tree.function, 0)
     own = (facts.activities.kind == Activity.COMPUTE) & (tree.function >= 0)
     called = own & template_library(tree)[frame] & (tree.kind[frame] == NodeKind.FUNCTION)
@@ -339,7 +337,7 @@ def _by_small_calls(facts: Facts) -> Draft | None:
 def _by_records(facts: Facts) -> Draft | None:
     """That compilers left hot code without optimisation, by their own words."""
     records = facts.compiled
-    nodes, units = (None, ()) if records is None or facts.total == 0 else records.without_optimisation()
+    nodes, units = (None, ()) if records is None else records.without_optimisation()
     if nodes is None or not units:
         return None
     entry = cause("unoptimised-build")

@@ -23,6 +23,7 @@ from chathpc.diagnosis.source.invariant import invariant
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, is_system, public_name
 from chathpc.profile.classification import in_python_libraries
@@ -40,8 +41,6 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
     time does not tell efficiency.
     """
     entry, library = cause("hot-compute"), cause("library-call")
-    if facts.total == 0:
-        return
     computing = np.where(_is_system(facts), 0.0, facts.of(*_COMPUTING))
     names, times = facts.by_function(computing)
     importing = _importing(facts)
@@ -148,16 +147,16 @@ def _called_most(facts: Facts, weight: FloatArray, cost: float) -> tuple[str, fl
     # The native functions of Python's packages are none that a program calls by their names.
     inner = tree.where_module(in_python_libraries)
     counted = np.flatnonzero((weight > 0) & (call >= 0) & ~inner[np.maximum(call, 0)])
-    sums: dict[str, float] = {}
-    files: dict[str, str] = {}
-    for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
-        file = tree.files[tree.file[node]] if tree.file[node] >= 0 else ""
+    names, files = [], dict[str, str]()
+    for node in call[counted].tolist():
+        file = tree.file_name(node) or ""
         # Underscores are a part of Python's names (__getitem__), not what a library of C adds to its own.
         written = tree.function_name(node)
-        name = written if language_of(file) == Language.PYTHON or file.startswith(_FROZEN) else public_name(written)
-        sums[name] = sums.get(name, 0.0) + value
-        files.setdefault(name, file)
-    name, most = max(sums.items(), key=lambda item: item[1], default=("", 0.0))
+        names.append(
+            written if language_of(file) == Language.PYTHON or file.startswith(_FROZEN) else public_name(written)
+        )
+        files.setdefault(names[-1], file)
+    name, most = next(iter(largest_first(names, weight[counted].tolist())), ("", 0.0))
     return (name, most, files[name]) if most >= common()["most"].value * cost and name.isidentifier() else None
 
 
@@ -223,7 +222,7 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     expensive, same = cause("expensive-math"), cause("loop-invariant-work")
     math = facts.of(Activity.MATH)
     least = expensive.threshold("min_share")
-    if facts.total == 0 or not facts.above(float(math.sum()) / facts.total, least):
+    if not facts.above(float(math.sum()) / facts.total, least):
         return
     hot = _calling_math(facts, math, least)
     called = _called_math(facts, math if hot is None else facts.in_function(hot.label, math))
@@ -369,18 +368,15 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
     above = np.maximum(tree.parent, 0)
     first = tree.nearest(math & ((tree.parent < 0) | ~math[above] | (call[above] != call)))
     counted = np.flatnonzero((weight > 0) & (call >= 0) & (first >= 0))
-    sums: dict[str, float] = {}
-    for node, value in zip(first[counted].tolist(), weight[counted].tolist(), strict=True):
-        name = public_name(tree.function_name(node))
-        sums[name] = sums.get(name, 0.0) + value
-    return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1]) if name]
+    names = (public_name(tree.function_name(node)) for node in first[counted].tolist())
+    return [name for name, _ in largest_first(names, weight[counted].tolist()) if name]
 
 
 def deep_recursion(facts: Facts) -> Iterable[Draft]:
     """A function that calls itself, directly or through others, many levels deep."""
     entry = cause("deep-recursion")
     tree = facts.profile.tree
-    if facts.total == 0 or int(tree.depth.max(initial=0)) < entry.threshold("min_depth"):
+    if int(tree.depth.max(initial=0)) < entry.threshold("min_depth"):
         return
     hot = facts.inclusive > 0
     function = (tree.kind == NodeKind.FUNCTION) & (tree.name >= 0) & hot & (facts.activities.call < 0)

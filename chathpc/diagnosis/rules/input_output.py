@@ -20,6 +20,7 @@ from chathpc.diagnosis.draft import (
 )
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_name, base_name
 from chathpc.profile.tree import FloatArray
@@ -56,7 +57,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     cost = facts.spent(Activity.IO)
     by_rank = _by_rank(facts)
     share = float(by_rank.max())
-    if facts.total == 0 or not facts.above(share, bound.threshold("min_share")):
+    if not facts.above(share, bound.threshold("min_share")):
         return
     weight = facts.of(Activity.IO)
     hot = facts.hot_place(weight)
@@ -69,11 +70,10 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[
         tree.name[np.where((asked >= 0) & (asked >= facts.activities.call), asked, tree.function)]
     ]
-    calls: dict[str, float] = {}
-    for index in np.flatnonzero(weight > 0).tolist():
-        name = _INNER.sub("", str(innermost[index]), count=1)
-        calls[name] = calls.get(name, 0.0) + float(weight[index])
-    ranked = sorted(calls.items(), key=lambda item: -item[1])
+    spent = np.flatnonzero(weight > 0)
+    ranked = largest_first(
+        (_INNER.sub("", name, count=1) for name in innermost[spent].tolist()), weight[spent].tolist()
+    )
     syncing = sum(time for name, time in ranked if _SYNCING.search(name))
     transferring = sum(time for name, time in ranked if re.match(r"p?(read|write)v?(64)?$", name))
     evidence = [

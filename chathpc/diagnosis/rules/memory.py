@@ -136,7 +136,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
     if facts.spent(Activity.PAGE_FAULT) > 0:
         yield from _handling(facts, entry, faults)
         return
-    if not faults or not facts.in_seconds or facts.total == 0:
+    if not faults or not facts.in_seconds:
         return
     measured = positive(facts.profile.run.get(PAGE_FAULT, ""))
     each = measured or entry.threshold("seconds_per_fault")

@@ -15,7 +15,7 @@ from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Place
-from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
+from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, told, traced
 from chathpc.diagnosis.sampled_lanes import over_time
 from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
@@ -58,7 +58,6 @@ class Ranks:
     mpi: FloatArray
     calls: tuple[str, ...]
     call: FloatArray
-    functions: tuple[str, ...]
     function_names: IntArray
     work: FloatArray  #: computing of each rank by function of the program
     coreless: FloatArray  #: time beside these in which it could compute and had no core, as far as it was measured
@@ -128,7 +127,6 @@ def ranks(facts: Facts) -> Ranks | None:
         mpi=table[:, : len(calls)].sum(axis=1),
         calls=calls,
         call=table[:, : len(calls)],
-        functions=tuple(facts.label_names[name] for name in function_names),
         function_names=function_names,
         work=table[:, len(calls) : other],
         coreless=coreless,
@@ -141,7 +139,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     unequal = cause("mpi-load-imbalance")
     smallest = unequal.threshold("min_share")
     spent = facts.spent(Activity.MPI)
-    if facts.total == 0 or not facts.above(spent / facts.total, smallest):
+    if not facts.above(spent / facts.total, smallest):
         return
     times = ranks(facts)
     if times is None:
@@ -414,7 +412,7 @@ def _equal_work(
             )
         )
     how = "hardly work between the calls" if is_alone else "much of it moves data"
-    where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
+    where = told(place)
     most, differ = float(times.compute.max()), float(times.compute.max() - times.compute.mean())
     alike = ", though each computes about the same" if differ <= common()["healthy_imbalance"].value * most else ""
     summary = {

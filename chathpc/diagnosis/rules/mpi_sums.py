@@ -20,6 +20,7 @@ from chathpc.diagnosis.draft import Draft, Spread, fact, time_fact, time_text, t
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.rules.mpi import is_collective, public_name, without_late_rank
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import RANKS
@@ -75,7 +76,7 @@ def ranks_of(facts: Facts) -> int:
 
 def sums(facts: Facts) -> Iterable[Draft]:
     """The calls that cost most, where no values of single ranks are there to explain them."""
-    if facts.thread_count > 1 or facts.total == 0:
+    if facts.thread_count > 1:
         return
     spent = facts.spent(Activity.MPI)
     if not facts.above(spent / facts.total, cause("mpi-collective-wait").threshold("min_share")):
@@ -108,11 +109,8 @@ def _site(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids) -
 
 def _costliest(weight: FloatArray, public: list[str], call_name: Ids) -> list[tuple[str, float]]:
     """The two calls with most of the time, and how much."""
-    by_call: dict[str, float] = {}
-    for node in np.flatnonzero(weight > 0).tolist():
-        name = public[int(call_name[node])]
-        by_call[name] = by_call.get(name, 0.0) + float(weight[node])
-    return sorted(by_call.items(), key=lambda item: -item[1])[:2]
+    nodes = np.flatnonzero(weight > 0)
+    return largest_first((public[name] for name in call_name[nodes].tolist()), weight[nodes].tolist())[:2]
 
 
 def _first_call(advice: str) -> str:
@@ -269,7 +267,7 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     if traced is not None and traced.is_whole:  # then waiting for late ranks is known, and is no latency
         spent = float(traced.at_node.sum())
     metrics = facts.profile.metrics
-    if facts.total == 0 or _CALLS not in metrics or not facts.in_seconds:
+    if _CALLS not in metrics or not facts.in_seconds:
         return
     # Another tool may count other calls.
     tool = metrics[_CALLS].tool

@@ -11,9 +11,9 @@ from chathpc.diagnosis.draft import Draft, fact, part_of, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.message_facts import MessageFacts
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.wait_states import COLLECTIVES, POINT_TO_POINT, Pattern
 from chathpc.profile import numbers
-from chathpc.profile.tree import FloatArray
 
 _WORDS = {
     Pattern.LATE_SENDER: "for messages that are sent later (late sender)",
@@ -87,7 +87,7 @@ def traced(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
         yield Draft(
             cause=entry.id,
             where=hot.place,
-            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {_where(hot)} for late "
+            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {told(hot.place)} for late "
             f"ranks{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
             cost=cost,
             share=share,
@@ -148,7 +148,7 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
         cause=entry.id,
         where=hot.place,
         summary=f"The ranks spend {numbers.percent(share)} of their time in MPI while nobody is late, mostly in calls from "
-        f"{_where(hot)}: it moves data.",
+        f"{told(hot.place)}: it moves data.",
         cost=spent,
         share=share,
         evidence=(
@@ -159,18 +159,18 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> It
                 "MPI without waiting for late ranks",
                 "time in MPI calls less waiting for late ranks, by Scalasca's patterns",
             ),
-            *_volume(facts, messages, weight),
+            *_volume(facts, messages),
         ),
         signs=2,
         against=(messages.doubt,) if messages.doubt else (),
     )
 
 
-def _volume(facts: Facts, messages: MessageFacts, weight: FloatArray) -> Iterator[Fact]:
-    told = messages.communication
-    if not len(told.messages):
+def _volume(facts: Facts, messages: MessageFacts) -> Iterator[Fact]:
+    sent = messages.communication.messages
+    if not len(sent):
         return
-    size, count = float(told.messages.bytes.sum()), len(told.messages)
+    size, count = float(sent.bytes.sum()), len(sent)
     yield fact(
         facts,
         Kind.AMOUNT,
@@ -186,7 +186,7 @@ def _here(facts: Facts, hot: HotPlace, waited: float) -> Fact:
     return time_fact(
         facts,
         hot.weight,
-        f"calls from {_where(hot)}",
+        f"calls from {told(hot.place)}",
         "waiting by calling function",
         of=part_of(facts, waited, "waiting for late ranks"),
         form=Form.MANY,
@@ -194,6 +194,6 @@ def _here(facts: Facts, hot: HotPlace, waited: float) -> Fact:
     )
 
 
-def _where(hot: HotPlace) -> str:
-    place = hot.place
+def told(place: Place) -> str:
+    """A place in a sentence: its function, and the line where that is known."""
     return f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"

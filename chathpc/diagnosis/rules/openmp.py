@@ -8,7 +8,6 @@ is the price of synchronising at all.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -19,10 +18,8 @@ from chathpc.diagnosis.cores import beside_others, cores, crowd, doubt, of_other
 from chathpc.diagnosis.draft import (
     Draft,
     Spread,
-    calling_function,
     fact,
     part_of,
-    share_here,
     spread_parts,
     time_fact,
     time_unit,
@@ -30,11 +27,15 @@ from chathpc.diagnosis.draft import (
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.called import called_draft, called_time
 from chathpc.diagnosis.sampled_lanes import spans, traced_lanes
 from chathpc.diagnosis.source.languages import is_python
+from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import (
     DIRECTIVE,
+    OMP_WAITING,
+    OPENMP,
     STARTERS,
     THREAD_STARTERS,
     Activity,
@@ -46,7 +47,6 @@ from chathpc.profile.intervals import Intervals
 from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind, is_one_of
 
-_WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 _NANO = 1e-9
 
 
@@ -117,7 +117,7 @@ def _lack(spent: FloatArray, process: IntArray) -> float:
 
 def team(facts: Facts) -> Team | None:
     """The OpenMP threads of the program; None if fewer than two threads of a process take part in it."""
-    if facts.share(*_WAITING, Activity.OMP_LOCK) == 0:
+    if facts.share(*OPENMP) == 0:
         return None
     tree = facts.profile.tree
     outlined = tree.where_name(is_outlined)
@@ -145,7 +145,7 @@ def team(facts: Facts) -> Team | None:
     region[alone >= 0] = -1
     inside = region >= 0
     kind = facts.activities.kind
-    waiting = is_one_of(kind, (*_WAITING, Activity.OMP_LOCK))
+    waiting = is_one_of(kind, OPENMP)
     idle = waiting | is_one_of(
         kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER)
     )
@@ -204,7 +204,7 @@ def _alone(facts: Facts, region: IntArray) -> IntArray:
 
     hot = Hot(facts)
     nodes = np.flatnonzero((region >= 0) & (tree.kind == NodeKind.LINE) & (tree.file >= 0) & (facts.inclusive > 0))
-    lines, number = np.unique(tree.file[nodes].astype(np.int64) << 32 | tree.line[nodes], return_inverse=True)
+    lines, number = np.unique(tree.lines[nodes], return_inverse=True)
     large = np.bincount(number, weights=facts.inclusive[nodes], minlength=len(lines)) >= LEAST * facts.total
     for at in np.flatnonzero(large).tolist():
         line = int(lines[at]) & 0xFFFFFFFF
@@ -219,10 +219,10 @@ def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
     """The line with most of the time of each region in which, by a trace, now one thread works and now another, but hardly ever two: at
     each node of such a region, else −1. Threads that queue for a lock there do so for another reason.
     """
-    tree, where, entry = facts.profile.tree, facts.profile.where, cause("omp-serial-fraction")
+    tree, process, entry = facts.profile.tree, facts.profile.where.process, cause("omp-serial-fraction")
     found, lanes = np.full(len(tree), -1, dtype=np.int32), traced_lanes(facts)
     locked = facts.of(Activity.OMP_LOCK)
-    working = ~facts.activities.of(*_WAITING, Activity.OMP_LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
+    working = ~facts.activities.of(*OPENMP, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
     for number in range(int(region.max(initial=-1)) + 1 if lanes else 0):
         inside = region == number
         spent = float(facts.time[inside & working].sum())
@@ -231,10 +231,10 @@ def _one_at_a_time(facts: Facts, region: IntArray) -> IntArray:
             or locked[inside].sum() > entry.threshold("max_overlap") * spent
         ):
             continue
-        by_process: dict[tuple[int, int], list[Intervals]] = {}
+        by_process: dict[int, list[Intervals]] = {}
         for lane in lanes:
-            process = int(where.node[lane.location]), int(where.rank[lane.location])
-            by_process.setdefault(process, []).append(intervals.union(*spans(lane, inside & working)[0]))
+            working_there = intervals.union(*spans(lane, inside & working)[0])
+            by_process.setdefault(int(process[lane.location]), []).append(working_there)
         lengths = [[intervals.length(one) for one in threads] for threads in by_process.values()]
         seen = sum(map(sum, lengths))
         overlap = seen - sum(intervals.length(intervals.union_of(*threads)) for threads in by_process.values())
@@ -282,11 +282,11 @@ def _region_place(facts: Facts, threads: Team, region: int) -> Place:
 
 def waiting(facts: Facts) -> Iterable[Draft]:
     """Explain OpenMP waiting by imbalance, serial code, or the price of synchronising."""
-    waited = facts.spent(*_WAITING)
+    waited = facts.spent(*OMP_WAITING)
     smallest = min(cause(name).threshold("min_share") for name in ("omp-load-imbalance", "omp-serial-fraction"))
-    if facts.total == 0 or not facts.above(waited / facts.total, smallest):
+    if not facts.above(waited / facts.total, smallest):
         return
-    threads, place = team(facts), facts.hot_place(facts.of(*_WAITING))
+    threads, place = team(facts), facts.hot_place(facts.of(*OMP_WAITING))
     if threads is None or (place is not None and is_python(place.place.file or "")):  # those of a library beneath
         return
     imbalance = threads.imbalance
@@ -295,7 +295,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     explained = float(imbalance.sum()) + threads.serial_cost
     scale = min(1.0, waited / explained) if explained > 0 else 0.0
     # Who has no core while it waits itself holds nobody up.
-    beside = min(beside_others(facts, *_WAITING), of_others(threads.coreless.sum(axis=1), threads.process))
+    beside = min(beside_others(facts, *OMP_WAITING), of_others(threads.coreless.sum(axis=1), threads.process))
     for_a_core = min(max(beside, threads.delay), max(waited - explained, 0.0))
     waited -= for_a_core
     common = min(threads.common_wait, max(waited - explained, 0.0))
@@ -313,7 +313,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
 
 def _waited(facts: Facts, waited: float) -> Fact:
     """All waiting, of which `waited` is to be explained; threads that had no core account for the rest."""
-    spent = facts.spent(*_WAITING)
+    spent = facts.spent(*OMP_WAITING)
     return time_fact(
         facts,
         spent,
@@ -381,9 +381,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")) or cost < entry.threshold("min_explained") * waited:
         return
-    serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(
-        *_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP
-    )
+    serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(*OPENMP, Activity.MPI, Activity.MPI_SETUP)
     weight = np.where(serial_nodes, facts.time, 0.0)
     in_regions = np.where(threads.alone >= 0, weight, 0.0)
     hot = facts.hot_place(weight)
@@ -477,7 +475,7 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float, 
     ):  # threads that queue for a lock reach the barrier late: one cause, not two
         return
     inside = threads.region_of_node >= 0
-    hot = facts.hot_place(facts.of(*_WAITING)) or facts.hot_place(np.where(inside, facts.time, 0.0))
+    hot = facts.hot_place(facts.of(*OMP_WAITING)) or facts.hot_place(np.where(inside, facts.time, 0.0))
     place = Place() if hot is None else hot.place
     least = min(float(threads.wait[threads.process == p].min()) for p in np.unique(threads.process))
     regions = len(threads.regions)
@@ -537,8 +535,10 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
     if not any(map(is_python, tree.files)):
         return
     spins = tree.where_name(lambda name: base_name(name) == _SPINS)[np.maximum(tree.function, 0)]
-    runtime = tree.where_module(lambda path: activity_of_module(path) in _WAITING)  # what it calls in libraries is work
-    weight = np.where((facts.activities.of(*_WAITING) & runtime) | spins, facts.time, 0.0)
+    runtime = tree.where_module(
+        lambda path: activity_of_module(path) in OMP_WAITING
+    )  # what it calls in libraries is work
+    weight = np.where((facts.activities.of(*OMP_WAITING) & runtime) | spins, facts.time, 0.0)
     hot = facts.hot_place(weight)
     if (
         hot is None
@@ -546,9 +546,10 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
         or not facts.above(hot.weight / facts.total, entry.threshold("min_share"))
     ):
         return
-    lines, mine = Counter[str](), facts.in_function(hot.label, weight)
-    for node in np.flatnonzero(mine).tolist():
-        lines[facts.place(hot.node, line_node=int(site[node])).short] += mine[node]
+    mine = facts.in_function(hot.label, weight)
+    nodes = np.flatnonzero(mine)
+    places = (facts.place(hot.node, line_node=at).short for at in site[nodes].tolist())
+    lines = largest_first(places, mine[nodes].tolist())[:_LISTED]
     yield Draft(
         cause=entry.id,
         where=hot.place,
@@ -564,7 +565,7 @@ def of_libraries(facts: Facts) -> Iterable[Draft]:
                 hot.weight,
                 f"waiting of library threads in calls from {hot.place.function}",
                 "time in OpenMP runtimes and in OpenBLAS's own wait, by calling line",
-                parts=[Part(place, spent, time_unit(facts)) for place, spent in lines.most_common(_LISTED)],
+                parts=[Part(place, spent, time_unit(facts)) for place, spent in lines],
                 where=hot.place,
             ),
         ),
@@ -591,7 +592,7 @@ def too_small(facts: Facts, threads: Team, waited: float) -> Fact | None:
     regions &= tree.where_name(lambda name: is_outlined(name) or name.startswith(f"{DIRECTIVE}parallel"))
     for metric, nodes, counted in (
         (_CALLS, regions, "entries of a thread"),
-        (_SWITCHES, facts.activities.of(*_WAITING), "times that a thread left its core while it waited"),
+        (_SWITCHES, facts.activities.of(*OMP_WAITING), "times that a thread left its core while it waited"),
     ):
         count = float(facts.profile.dense(metric)[nodes].sum()) if metric in facts.profile.metrics else 0.0
         if facts.in_seconds and 0 < spent / max(count, 1.0) <= entry.threshold("max_seconds_per_entry"):
@@ -627,7 +628,7 @@ _CALLS, _SWITCHES = "calls.count", "cpu.context-switches"
 def _changes(facts: Facts) -> tuple[int, float]:
     """How often samples of work are followed by waiting in the trace, and how often that is expected of samples in no order."""
     changes, expected = 0, 0.0
-    waits = facts.activities.of(*_WAITING, Activity.OMP_LOCK)
+    waits = facts.activities.of(*OPENMP)
     for lane in traced_lanes(facts):
         node = lane.node[:-1]
         waiting = waits[node[node >= 0]]
@@ -638,52 +639,25 @@ def _changes(facts: Facts) -> tuple[int, float]:
 
 def critical(facts: Facts) -> Iterable[Draft]:
     """Threads that queue at a critical section, an atomic lock or an OpenMP lock."""
-    entry = cause("omp-critical-contention")
-    cost = facts.spent(Activity.OMP_LOCK)
-    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
+    time = called_time(facts, cause("omp-critical-contention"), facts.of(Activity.OMP_LOCK))
+    if time is None:
         return
-    weight = facts.of(Activity.OMP_LOCK)
-    hot = facts.hot_place(weight)
-    if hot is None:
-        return
-    place = hot.place
-    waiting_threads = int((facts.matrix[:, Activity.OMP_LOCK] > 0).sum())
-    evidence = [
-        time_fact(
-            facts,
-            cost,
-            "entering and leaving critical sections or locks",
-            "time in lock functions of the OpenMP runtime",
-            parts=(Part("", waiting_threads, "threads"),),
-        ),
-        calling_function(
-            facts,
-            hot,
-            part_of(facts, cost, "critical sections or locks"),
-            how="time in lock functions by calling function",
-        ),
-    ]
-    if hot.line >= 0:
-        evidence.append(
-            time_fact(
-                facts,
-                hot.at_line,
-                place.short,
-                "time in lock functions by calling line",
-                of=part_of(facts, cost, "critical sections or locks"),
-                form=Form.NAME,
-                where=place,
-            )
-        )
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"Threads contend for the critical section in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
-        cost=cost,
-        share=cost / facts.total,
-        evidence=tuple(evidence),
-        signs=2 if waiting_threads > 1 else 1,
+    threads, hot, locks = (facts.matrix[:, Activity.OMP_LOCK] > 0).sum(), time.hot, "critical sections or locks"
+    draft = called_draft(
+        facts,
+        time,
+        f"Threads contend for the critical section in {time.caller}",
+        subject=locks,
+        how="time in lock functions of the OpenMP runtime",
+        by="time in lock functions by calling function",
+        signs=2 if threads > 1 else 1,
+        of="the thread time",
     )
+    spent, calls = draft.evidence
+    spent = replace(spent, subject=f"entering and leaving {locks}", parts=(Part("", int(threads), "threads"),))
+    of, how = part_of(facts, time.cost, locks), "time in lock functions by calling line"
+    at_line = time_fact(facts, hot.at_line, hot.place.short, how, of=of, form=Form.NAME, where=hot.place)
+    yield replace(draft, evidence=(spent, calls, *([at_line] if hot.line >= 0 else [])))
 
 
 RULES = (waiting, of_libraries, critical)

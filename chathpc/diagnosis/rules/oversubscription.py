@@ -13,10 +13,9 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import ranks, yielded
 from chathpc.diagnosis.rules.openmp import team, too_small
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import OMP_WAITING, Activity
 from chathpc.profile.metric import NO_CORE
 
-_OPENMP = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
 #: What threads wait for that share too few cores: with even work it is their turn.
 _TURNS = (
     "mpi-collective-wait",
@@ -31,7 +30,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
     """Waiting in MPI and OpenMP, beyond what unequal work explains, of threads that share too few cores."""
     entry = cause("oversubscription")
     threads = crowd(facts)
-    if facts.total == 0 or (not threads and 0 < facts.thread_count <= cores(facts)):
+    if not threads and 0 < facts.thread_count <= cores(facts):
         return  # a library that yields always, or other programs beside this one
     yields = yielded(facts) if facts.rank_count > 1 else 0.0
     if threads and _too_small(facts):
@@ -40,7 +39,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
     share = cost / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
-    hot = facts.hot_place(facts.of(Activity.MPI, *_OPENMP))
+    hot = facts.hot_place(facts.of(Activity.MPI, *OMP_WAITING))
     place = Place() if hot is None else hot.place
     who = "ranks" if facts.rank_count == threads else "threads"
     yield Draft(
@@ -64,7 +63,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
 def _too_small(facts: Facts) -> bool:
     """True where the entries of parallel regions were counted, and take longer than all that their threads do in them."""
     threads = team(facts)
-    counted = None if threads is None else too_small(facts, threads, facts.spent(*_OPENMP))
+    counted = None if threads is None else too_small(facts, threads, facts.spent(*OMP_WAITING))
     return counted is not None and counted.kind == Kind.MEAN
 
 
@@ -73,7 +72,7 @@ def _turns(facts: Facts) -> float:
     found, threads, times = 0.0, team(facts), ranks(facts)
     if threads is not None:
         explained = float(threads.imbalance.sum()) + threads.serial_cost
-        found += max(facts.spent(*_OPENMP) - explained, 0.0)
+        found += max(facts.spent(*OMP_WAITING) - explained, 0.0)
     if times is not None:
         found += max(facts.spent(Activity.MPI) - times.lost, 0.0)
     return found

@@ -63,7 +63,7 @@ def _numpy(facts: Facts) -> _Numpy | None:
     of_numpy = tree.where_file(_is_numpy) | tree.where_module(_is_numpy)
     in_python = tree.where_file(lambda path: path.endswith(".py"))
     # Without NumPy's native functions the time of those in Python is that of all below them.
-    if facts.total == 0 or not (of_numpy & ~in_python).any():
+    if not (of_numpy & ~in_python).any():
         return None
     starting = tree.where_name(lambda name: _STARTING.match(name) is not None)
     own = in_python & (facts.activities.kind == Activity.COMPUTE) & (facts.activities.call < 0)

@@ -15,7 +15,7 @@ from chathpc.diagnosis.fact import Fact, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
-from chathpc.profile.activity import STARTERS, Activity, base_name
+from chathpc.profile.activity import OPENMP, STARTERS, Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray
 
 #: What starts and ends a thread: the C library's part and the kernel's.
@@ -28,7 +28,6 @@ _BARRIERS = re.compile(
 )
 #: What says nothing of who wrote it: lambdas without their scope, and what the C++ library calls them by.
 _NAMELESS = re.compile(r"operator\(\)|_[A-Z_]|std::")
-_OPENMP = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD, Activity.OMP_LOCK)
 #: What small tasks look like from elsewhere: those who gave them out wait, and the stacks of threads come and go.
 _LOOKS = ("blocking-wait", "allocation-churn", "page-faults", "omp-serial-fraction", "omp-load-imbalance")
 
@@ -164,7 +163,7 @@ def _idleness(facts: Facts, threads: Concurrency, charged: FloatArray) -> Fact:
 def small_tasks(facts: Facts) -> Iterable[Draft]:
     """Tasks that cost more than they do, and threads that are started for little."""
     entry, tree, caller = cause("omp-fine-grained-regions"), facts.profile.tree, facts.activities.caller
-    if facts.total == 0 or facts.thread_count < 2 or facts.spent(*_OPENMP):
+    if facts.thread_count < 2 or facts.spent(*OPENMP):
         return
     starts = tree.where_name(lambda name: _STARTS.match(base_name(name)) is not None)
     # Beginning and end of a thread lie around what the program has it do.
@@ -218,7 +217,7 @@ def barriers(facts: Facts) -> Iterable[Draft]:
     """Threads that meet at barriers more often than their work is worth, so that even the one that waits least waits long."""
     entry, tree = cause("omp-barrier-wait"), facts.profile.tree
     marks = tree.where_name(lambda name: _BARRIERS.match(name) is not None)
-    if facts.total == 0 or not marks.any() or facts.spent(*_OPENMP):
+    if not marks.any() or facts.spent(*OPENMP):
         return
     inside = tree.inside(np.flatnonzero(marks).astype(np.int32))
     waits = facts.grouped(np.where(inside, 0, 1).astype(np.int32), 2)

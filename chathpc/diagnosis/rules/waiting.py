@@ -98,8 +98,6 @@ def _alone(facts: Facts) -> bool:
 def blocked(facts: Facts) -> Iterable[Draft]:
     """Threads that sleep or wait for an event while nothing else keeps them from working."""
     entry = cause("blocking-wait")
-    if facts.total == 0:
-        return
     unseen = unseen_work(facts)
     weight = np.where(unseen > 0, 0.0, facts.of(Activity.SLEEP, Activity.BLOCKED))
     sleeping, cost = facts.spent(Activity.SLEEP), float(weight.sum())
