@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.backend import Completion, Request
 from chathpc.profile import numbers
@@ -19,12 +21,13 @@ BYTES_PER_TOKEN = 2.5
 _PER = 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class Price:
-    """Money for a million tokens of prompt (`input`) and of answer (`output`), in the currency of the user's price table."""
+class Price(BaseModel):
+    """Money for a million tokens, in the currency of the user's price table."""
 
-    input: float
-    output: float
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0, le=1e9, description="Of the prompt.")
+    output: float = Field(ge=0, le=1e9, description="Of the answer.")
 
 
 @dataclass(frozen=True, slots=True)

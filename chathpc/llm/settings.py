@@ -16,13 +16,13 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from chathpc import validation
 from chathpc.errors import UsageError
@@ -47,13 +47,14 @@ _LARGEST_FILE = 65_536
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
 
 
-class PriceValues(BaseModel):
-    """Money for a million tokens."""
+def _path(value: object) -> object:
+    """A path as somebody wrote it."""
+    if not isinstance(value, str | Path) or not str(value).strip():
+        raise ValueError("expected a path")
+    return Path(str(value).strip()).expanduser()
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
-    input: float = Field(ge=0, le=1e9, description="Of the prompt.")
-    output: float = Field(ge=0, le=1e9, description="Of the answer.")
+Folder = Annotated[Path, BeforeValidator(_path)]
 
 
 class Values(BaseModel):
@@ -61,40 +62,48 @@ class Values(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    llm: Text | None = Field(default=None, description="Which model, as for --llm.")
+    llm: Text = Field(default="auto", description="Which model, as for --llm.")
     base_url: Text | None = Field(default=None, description="Endpoint of an OpenAI-compatible server.")
-    api_key_file: Text | None = Field(default=None, description="File with the key, readable by its owner alone.")
-    models: Text | None = Field(default=None, description="Folder with the weights of local models.")
+    api_key_file: Folder | None = Field(default=None, description="File with the key, readable by its owner alone.")
+    models: Folder | None = Field(default=None, description="Folder with the weights of local models.")
     mirror: Text | None = Field(default=None, description="Folder or URL to fetch weights from before anything else.")
-    deadline: float | None = Field(default=None, gt=0, le=86_400, description="Seconds for one answer.")
-    context: int | None = Field(default=None, ge=512, le=1_048_576, description="Context of a local model, tokens.")
+    deadline: float = Field(default=60.0, gt=0, le=86_400, description="Seconds for one answer.")
+    context: int = Field(default=4096, ge=512, le=1_048_576, description="Context of a local model, tokens.")
     threads: int | None = Field(default=None, ge=1, le=1024, description="Threads of a local model.")
-    gpu_layers: int | None = Field(default=None, ge=-1, le=10_000, description="Layers on the GPU; -1: all.")
+    gpu_layers: int = Field(default=0, ge=-1, le=10_000, description="Layers on the GPU; -1: all.")
     form: Literal["prose", "structured"] | None = Field(
         default=None, description="Prompt form, instead of what is known."
     )
-    prices: dict[Text, PriceValues] | None = Field(
-        default=None, description="Model: {input: …, output: …}, money for a million tokens; only in files."
+    prices: Mapping[Text, Price] = Field(
+        default={}, description="Model: {input: …, output: …}, money for a million tokens; only in files."
     )
-    currency: Text | None = Field(default=None, max_length=8, description="Of the prices; USD if not set.")
+    currency: Text = Field(default="USD", max_length=8, description="Of the prices; USD if not set.")
     spend: float | None = Field(
         default=None, ge=0, description="Most money that one answer of a hosted model may cost."
     )
-    audience: Literal["expert", "newcomer", "manager"] | None = Field(
-        default=None, description="Who reads the explanation."
+    audience: Literal["expert", "newcomer", "manager"] = Field(
+        default="expert", description="Who reads the explanation."
     )
-    patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
-    source: tuple[Text, ...] | None = Field(
-        default=None, max_length=100, description="Folders with source that profiles do not bring; only in files."
+    patterns: Folder | None = Field(default=None, description="Folder with your own performance-problem patterns.")
+    source: tuple[Folder, ...] = Field(
+        default=(), max_length=100, description="Folders with source that profiles do not bring; only in files."
     )
-    confidential: Mode | None = Field(
-        default=None, description="What hosted models get placeholders for: default, all or none."
+    confidential: Mode = Field(
+        default="default", description="What hosted models get placeholders for: default, all or none."
     )
-    log: bool | None = Field(default=None, description="False keeps no log of prompts and answers.")
-    hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
-    pin: bool | None = Field(
-        default=None, description="Only in the site's file: its llm and base_url are final, its confidential the least."
+    log: bool = Field(default=True, description="False keeps no log of prompts and answers.")
+    hosted: bool = Field(default=True, description="False forbids models on other machines.")
+    pin: bool = Field(
+        default=False,
+        description="Only in the site's file: its llm and base_url are final, its confidential the least.",
     )
+
+
+class Settings(Values):
+    """The settings in force; `origins` says for each key that is set where it comes from, `pinned` is the one `llm` that the site allows."""
+
+    pinned: str | None = None
+    origins: Mapping[str, str] = Field(default={})
 
 
 #: Not taken from ./chathpc.yaml.
@@ -115,33 +124,6 @@ _ONLY_IN_FILES = ("pin", "prices", "source")
 _PINNED = ("llm", "base_url", "confidential")
 #: From the least that is concealed to the most.
 _STRICTER = ("none", "default", "all")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings in force; `origins` says for each key that is set where it comes from, `pin` is the one `llm` that the site allows."""
-
-    llm: str = "auto"
-    base_url: str | None = None
-    api_key_file: Path | None = None
-    models: Path | None = None
-    mirror: str | None = None
-    deadline: float = 60.0
-    context: int = 4096
-    threads: int | None = None
-    gpu_layers: int = 0
-    form: Literal["prose", "structured"] | None = None
-    prices: Mapping[str, Price] = field(default_factory=dict)
-    currency: str = "USD"
-    spend: float | None = None
-    audience: Literal["expert", "newcomer", "manager"] = "expert"
-    patterns: Path | None = None
-    source: tuple[Path, ...] = ()
-    confidential: Mode = "default"
-    log: bool = True
-    hosted: bool = True
-    pin: str | None = None
-    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +167,7 @@ def _merge(layers: list[_Layer]) -> Settings:
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
     if "llm" in final:
-        values["pin"], origins["pin"] = site.values["llm"], site.origin["llm"]
+        values["pinned"], origins["pinned"] = site.values["llm"], site.origin["llm"]
     for layer in layers:
         for key, value in layer.values.items():
             if key == "hosted":
@@ -202,16 +184,7 @@ def _merge(layers: list[_Layer]) -> Settings:
                     )
             elif key not in values:
                 values[key], origins[key] = value, layer.origin[key]
-    for key in ("api_key_file", "models", "patterns"):
-        if key in values:
-            values[key] = Path(str(values[key])).expanduser()
-    if "source" in values:
-        folders: tuple[str, ...] = values["source"]  # type: ignore[assignment]  # checked by Values
-        values["source"] = tuple(Path(folder).expanduser() for folder in folders)
-    if "prices" in values:
-        table: Mapping[str, Mapping[str, float]] = values["prices"]  # type: ignore[assignment]  # checked by Values
-        values["prices"] = {model: Price(**price) for model, price in table.items()}
-    return Settings(**values, origins=origins)  # type: ignore[arg-type]  # checked by Values, layer by layer
+    return Settings.model_validate({**values, "origins": origins})
 
 
 def _allowed(key: str, value: object, pinned: object) -> bool:
@@ -222,16 +195,9 @@ def _allowed(key: str, value: object, pinned: object) -> bool:
 
 
 def _from_options(options: Mapping[str, object]) -> _Layer:
-    given = {key: _plain(value) for key, value in options.items() if value is not None and value != ()}
+    given = {key: value for key, value in options.items() if value is not None and value != ()}
     origins = {key: "--" + key.replace("_", "-") for key in given}
     return _Layer(origins, _checked(given, origins), explicit=True)
-
-
-def _plain(value: object) -> object:
-    """An option as a settings file would say it."""
-    if isinstance(value, (list, tuple)):
-        return [str(each) for each in value]
-    return str(value) if isinstance(value, Path) else value
 
 
 def _from_environment(environ: Mapping[str, str]) -> _Layer:
@@ -292,7 +258,8 @@ def _from_file(path: Path, ignored: str | None = None) -> _Layer:
 def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path | None = None) -> dict[str, object]:
     """The values in their types. Errors never show a value: it could be a key in the wrong place."""
     try:
-        return Values.model_validate(dict(given)).model_dump(exclude_none=True)
+        values = Values.model_validate(dict(given))
+        return {key: getattr(values, key) for key in given}
     except ValidationError as error:
         problem = validation.first_problem(error)
     key = str(problem["loc"][0])
@@ -334,24 +301,18 @@ def below_project(key: str, *, known: bool = True) -> str:
     return f"{asked} belongs below '{PROJECT_KEY}', indented: {PROJECT_KEY}: {{{key}: …}} (docs/project.md)."
 
 
-def patterns_folder(
-    folder: Path | None = None,
-    *,
-    environ: Mapping[str, str] | None = None,
-    cwd: Path | None = None,
-    site: Path = SITE_FILE,
-) -> Path | None:
+def patterns_folder(folder: Path | None = None) -> Path | None:
     """The folder of the user's own patterns: `folder` if given, else as `patterns_of` the settings in force."""
-    return patterns_of(load_settings({"patterns": folder}, environ=environ, cwd=cwd, site=site), environ)
+    return patterns_of(load_settings({"patterns": folder}))
 
 
-def patterns_of(settings: Settings, environ: Mapping[str, str] | None = None) -> Path | None:
+def patterns_of(settings: Settings) -> Path | None:
     """The folder of the user's own patterns: as set, else `patterns` beside the user's settings file where that exists; None
     without any.
     """
     if settings.patterns is not None:
         return settings.patterns
-    user = config_file(os.environ if environ is None else environ)
+    user = config_file(os.environ)
     usual = None if user is None else user.parent / "patterns"
     return usual if usual is not None and usual.is_dir() else None
 

@@ -129,24 +129,23 @@ def choices(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
             return
 
 
-def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Choice:
+def resolve(spec: str | None, settings: Settings) -> Choice:
     """The back end for `spec`, or for the configured one if `spec` is null or `auto`; nothing is loaded yet.
 
     Raises UsageError for a SPEC that is none or that the site forbids, and ModelUnavailableError if the model that was asked
     for is not here; for `auto` that is a note instead.
     """
-    environ = os.environ if environ is None else environ
-    return _choice(parse(wanted_spec(spec, settings), environ), settings, environ)
+    return _choice(parse(wanted_spec(spec, settings)), settings, os.environ)
 
 
 def wanted_spec(spec: str | None, settings: Settings) -> str:
     """`spec`, or the configured one if it is null or `auto`; UsageError where the site has settled on another."""
     if spec is None or spec.strip() == "auto":
         return settings.llm
-    if settings.pin is not None and spec.strip() not in ("none", settings.pin):
+    if settings.pinned is not None and spec.strip() not in ("none", settings.pinned):
         raise UsageError(
-            f"'{clean(spec)[:80]}' is asked for, but this site has settled on '{clean(settings.pin)[:80]}' "
-            f"({settings.origins.get('pin', 'pin')}).",
+            f"'{clean(spec)[:80]}' is asked for, but this site has settled on '{clean(settings.pinned)[:80]}' "
+            f"({settings.origins.get('pinned', 'pin')}).",
             hint="Omit it, or use --llm none.",
         )
     return spec
@@ -214,12 +213,8 @@ def _here(settings: Settings, environ: Mapping[str, str]) -> list[tuple[str, Pat
 
 
 def _installed(settings: Settings, environ: Mapping[str, str]) -> tuple[str, Path] | None:
-    folder = models_folder(settings.models, environ)
-    for weights in known_weights():
-        path = installed_file(weights, folder)
-        if path is not None and weights.automatic:
-            return weights.name, path
-    return None
+    automatic = {weights.name for weights in known_weights() if weights.automatic}
+    return next((each for each in _here(settings, environ) if each[0] in automatic), None)
 
 
 def _local(model: str | None, settings: Settings, environ: Mapping[str, str]) -> Choice:

@@ -61,7 +61,7 @@ def test_an_answer_that_was_cut_is_not_asked_for_again() -> None:
 
 def test_before_a_model_elsewhere_is_asked_the_cost_is_told_and_held() -> None:
     told: list[str] = []
-    price = Price(2.0, 10.0)
+    price = Price(input=2.0, output=10.0)
     ask(hosted(answers("a b c"), price, MOST, told), QUESTION)
     assert told == ["asking custom (scripted): about 405 tokens and up to 500 of answer, at most 0.00581 USD"]
     backend = answers("never")
@@ -76,11 +76,13 @@ def test_with_a_limit_on_money_a_model_without_a_price_is_not_asked() -> None:
         ask(hosted(backend, spend=1.0), QUESTION)
     assert backend.requests == []
     assert ask(hosted(answers("yes")), QUESTION).text == "yes"
-    assert ask(hosted(answers("yes"), Price(0.0, 0.0), spend=0.0), QUESTION).text == "yes"
+    assert ask(hosted(answers("yes"), Price(input=0.0, output=0.0), spend=0.0), QUESTION).text == "yes"
 
 
 def test_a_limit_on_money_holds_for_a_server_on_this_machine_too() -> None:
-    settings = Settings(base_url="http://127.0.0.1:1/v1", prices={"big": Price(2.0, 10.0)}, spend=MOST * 0.999)
+    settings = Settings(
+        base_url="http://127.0.0.1:1/v1", prices={"big": Price(input=2.0, output=10.0)}, spend=MOST * 0.999
+    )
     for model, why in (("big", "may cost"), ("other", "is unknown")):
         with pytest.raises(BudgetSpentError, match=why):
             Purse(resolve(f"openai:{model}", settings), settings).afford(QUESTION)
@@ -96,7 +98,7 @@ def test_models_on_this_machine_cost_nothing_and_are_not_announced() -> None:
 
 def test_the_second_try_counts_against_the_limit() -> None:
     """It has the first answer in its prompt, so it may cost more than the first, and something was spent already."""
-    choice = hosted(answers("bad", "good"), Price(2.0, 10.0), MOST)
+    choice = hosted(answers("bad", "good"), Price(input=2.0, output=10.0), MOST)
     answer = ask(choice, QUESTION, problem=lambda _text: "it is bad")
     assert (answer.text, answer.tries) == ("bad", 1)
 
@@ -108,12 +110,12 @@ def completion(prompt: int | None, answer: int | None) -> Completion:
 @given(st.integers(0, 10**7), st.integers(0, 10**6), st.floats(0, 1e3), st.floats(0, 1e3))
 def test_the_cost_is_tokens_times_price(prompt: int, answer: int, first: float, second: float) -> None:
     expected = prompt / 1e6 * first + answer / 1e6 * second
-    assert cost(completion(prompt, answer), Price(first, second)) == pytest.approx(expected)
+    assert cost(completion(prompt, answer), Price(input=first, output=second)) == pytest.approx(expected)
 
 
 def test_without_a_count_or_a_price_there_is_no_cost() -> None:
-    assert cost(completion(None, 3), Price(1, 1)) is None
-    assert cost(completion(3, None), Price(1, 1)) is None
+    assert cost(completion(None, 3), Price(input=1, output=1)) is None
+    assert cost(completion(3, None), Price(input=1, output=1)) is None
     assert cost(completion(3, 3), None) is None
 
 

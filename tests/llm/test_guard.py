@@ -324,7 +324,7 @@ def test_what_costs_too_much_is_stopped_before_it_leaves_and_each_answer_begins_
     behind = ScriptedBackend("echo")
     profile = chathpc.load(DATABASE)
     request = Request("s", "u", 100)  # at most 2 tokens of prompt and 100 of answer
-    choice = Choice(behind, hosted=True, price=Price(1.0, 1.0))
+    choice = Choice(behind, hosted=True, price=Price(input=1.0, output=1.0))
     names = placeholders_for(profile, diagnose(profile), "none")
     backend = GuardedBackend(behind, names, purse=Purse(choice, Settings(spend=103e-6)))
     backend.complete(request)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import pwd
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -226,7 +225,7 @@ def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(
     """It is passed over, and told of once; it stops nothing."""
     without = load(site)
     write(own_home / "chathpc.yaml", line + "\ndeadline: 5\n")
-    assert load(site) == load(site) == replace(without, deadline=5.0, origins=load(site).origins)
+    assert load(site) == load(site) == without.model_copy(update={"deadline": 5.0, "origins": load(site).origins})
     (told,) = (record.getMessage() for record in caplog.records)
     assert re.search(r"chathpc\.yaml: '\w+' is ignored in this file", told)
 
@@ -337,7 +336,7 @@ def test_prices_are_read_from_files_alone(site: Path, own_home: Path, monkeypatc
     write(site, "prices:\n  org/model: {input: 0.15, output: 0.6}\ncurrency: EUR\nspend: 0.05\n")
     monkeypatch.setenv("CHATHPC_PRICES", "{}")
     settings = load(site)
-    assert settings.prices == {"org/model": Price(0.15, 0.6)}
+    assert settings.prices == {"org/model": Price(input=0.15, output=0.6)}
     assert (settings.currency, settings.spend) == ("EUR", 0.05)
     write(own_home / "chathpc.yaml", "spend: 100\n")
     assert load(site).spend == 0.05

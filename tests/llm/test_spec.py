@@ -78,7 +78,7 @@ def test_auto_takes_what_is_configured(installed: Path) -> None:
     settings = Settings(llm="openai:gpt", base_url="http://127.0.0.1:1/v1")
     for wanted in ("auto", None):
         assert isinstance(resolve(wanted, settings).backend, HostedBackend)
-    assert isinstance(resolve("local", replace(settings, models=installed.parent)).backend, LocalBackend)
+    assert isinstance(resolve("local", settings.model_copy(update={"models": installed.parent})).backend, LocalBackend)
 
 
 def test_local_takes_an_installed_model_for_prose(installed: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_model_is_asked_in_the_form_that_it_has_shown_to_keep(installed: Path)
     backend = resolve("local", settings).backend
     assert backend is not None
     assert backend.form == "structured"
-    backend = resolve("local", replace(settings, form="prose")).backend
+    backend = resolve("local", settings.model_copy(update={"form": "prose"})).backend
     assert backend is not None
     assert backend.form == "prose"
 
@@ -176,7 +176,7 @@ def test_a_hosted_model_that_keeps_no_schema_is_asked_for_prose() -> None:
     backend = resolve("openai:m", settings).backend
     assert backend is not None
     assert backend.form == "prose"
-    other = resolve("openai:m", replace(settings, base_url="http://127.0.0.1:2/v1")).backend
+    other = resolve("openai:m", settings.model_copy(update={"base_url": "http://127.0.0.1:2/v1"})).backend
     assert other is not None
     assert other.form == "structured"
 
@@ -214,7 +214,7 @@ def test_where_a_site_forbids_hosted_models_only_this_machine_is_left() -> None:
     )
     with pytest.raises(UsageError, match=r"forbidden \(/etc/chathpc/config\.yaml, hosted\)"):
         resolve("openai:gpt", forbidden)
-    assert resolve("openai:gpt", replace(forbidden, base_url="http://localhost:1/v1")).backend is not None
+    assert resolve("openai:gpt", forbidden.model_copy(update={"base_url": "http://localhost:1/v1"})).backend is not None
 
 
 def test_a_file_that_vanishes_has_an_identity_of_its_own() -> None:
@@ -250,7 +250,9 @@ def test_a_list_is_configured_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_models_price_and_place_are_part_of_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    elsewhere = resolve("openai:m", Settings(base_url="https://models.example.org/v1", prices={"m": Price(1.0, 2.0)}))
-    assert (elsewhere.hosted, elsewhere.price) == (True, Price(1.0, 2.0))
-    here = resolve("openai:n", Settings(base_url="http://127.0.0.1:1/v1", prices={"m": Price(1.0, 2.0)}))
+    elsewhere = resolve(
+        "openai:m", Settings(base_url="https://models.example.org/v1", prices={"m": Price(input=1.0, output=2.0)})
+    )
+    assert (elsewhere.hosted, elsewhere.price) == (True, Price(input=1.0, output=2.0))
+    here = resolve("openai:n", Settings(base_url="http://127.0.0.1:1/v1", prices={"m": Price(input=1.0, output=2.0)}))
     assert (here.hosted, here.price) == (True, None)  # behind a local port there may be a tunnel, to what costs money

@@ -331,7 +331,10 @@ def test_what_a_hosted_model_has_cost_stands_in_the_last_line(
             return replace(super().complete(request), prompt_tokens=2100, completion_tokens=150)
 
     statements = " ".join(fact.text for fact in narrate(diagnose(profile))[:2])
-    in_turn(monkeypatch, Choice(Counted(lambda _request: iter([statements])), hosted=True, price=Price(2.0, 8.0)))
+    in_turn(
+        monkeypatch,
+        Choice(Counted(lambda _request: iter([statements])), hosted=True, price=Price(input=2.0, output=8.0)),
+    )
     report = explained(profile, "openai:m")
     usage = report.explanation.usage
     assert usage is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -244,7 +243,7 @@ def test_a_conversation_with_a_hosted_model_forgets_what_was_only_found(
         (ASKED["llm"], (), False),
         (ASKED["llm"], (tmp_path / "code",), True),
     ):
-        chosen = replace(settings, source=source)
+        chosen = settings.model_copy(update={"source": source})
         session = open_conversation([database], llm=llm, settings=chosen)[0].session
         shown = " ".join(call(session, "source", {"place": "walk"}).lines)
         assert ("secret_" in shown) is seen
