@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
+from chathpc.llm.backend import Request
 from chathpc.profile.text import estimate_tokens as estimate_tokens
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, marker_of, quote
@@ -15,17 +15,7 @@ _LONGEST_QUESTION = 1_000
 LONGEST_STATEMENT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What is sent: constant `system` text, then `user` with the facts; `json_schema` where the answer must fit one."""
-
-    system: str
-    user: str
-    max_tokens: int
-    json_schema: Mapping[str, object] | None = None
-
-
-def build_prose(facts: Sequence[str], *, audience: Audience = "expert", most_tokens: int | None = None) -> Prompt:
+def build_prose(facts: Sequence[str], *, audience: Audience = "expert", most_tokens: int | None = None) -> Request:
     """The prompt for a small model: a few numbered facts to tell in other words, the most important first.
 
     `most_tokens` bounds its length where the model takes less than the form allows.
@@ -35,7 +25,7 @@ def build_prose(facts: Sequence[str], *, audience: Audience = "expert", most_tok
     return _fit(form, [("facts", lines)], most_tokens)
 
 
-def build_chat(question: str, facts: Sequence[str]) -> Prompt:
+def build_chat(question: str, facts: Sequence[str]) -> Request:
     """The prompt for a question whose answer was looked up: the facts, most important first, and the question."""
     form = template("chat")
     lines = [f"{number}. {_told(fact)}" for number, fact in enumerate(facts[: form.key_lines], 1)]
@@ -47,7 +37,7 @@ def _told(text: str) -> str:
     return quote(text, longest=LONGEST_STATEMENT)
 
 
-def _fit(form: Template, parts: list[tuple[str, list[str]]], most_tokens: int | None = None) -> Prompt:
+def _fit(form: Template, parts: list[tuple[str, list[str]]], most_tokens: int | None = None) -> Request:
     """The prompt within its limit: lines go from the end, where the least important ones stand."""
     most = form.max_prompt_tokens if most_tokens is None else min(most_tokens, form.max_prompt_tokens)
     kept = [(name, list(lines)) for name, lines in parts if any(lines)]
@@ -55,7 +45,7 @@ def _fit(form: Template, parts: list[tuple[str, list[str]]], most_tokens: int | 
     while True:
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
         if estimate_tokens(form.system) + estimate_tokens(user) <= most or not kept:
-            return Prompt(form.system, user, form.max_output_tokens, form.schema)
+            return Request(form.system, user, form.max_output_tokens, json_schema=form.schema)
         lines = kept[-1][1]
         # Many lines over the limit go at once: the share by which the text is too long, at least one.
         excess = estimate_tokens(form.system) + estimate_tokens(user) - most

@@ -1,4 +1,4 @@
-"""Reads the prompt templates, and refuses one that lacks a part."""
+"""Reads the prompt templates."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from chathpc.errors import UsageError
+from chathpc.packaged import table
 
 #: Who reads the explanation.
 Audience = Literal["expert", "newcomer", "manager"]
@@ -34,32 +35,14 @@ class Template:
 
 @cache
 def template(form: str, audience: str = "expert") -> Template:
-    """The template of a prompt form (`prose`, `structured`) for an audience (`expert`, `newcomer`, `manager`), where it has several.
+    """The template of a prompt form (`prose`, `reading`) for an audience (`expert`, `newcomer`, `manager`), where it has several.
 
-    UsageError if there is none, or if a part is missing.
+    UsageError if there is none.
     """
-    import yaml
-
-    path = _FOLDER / f"{form}.yaml"
-    if not form.isidentifier() or not path.is_file():
+    if not form.isidentifier() or not (_FOLDER / f"{form}.yaml").is_file():
         known = ", ".join(sorted(one.stem for one in _FOLDER.glob("*.yaml")))
         raise UsageError(f"There is no prompt form '{form}'.", hint=f"Known forms: {known}.")
-    data = yaml.safe_load(path.read_text("utf-8"))
-    parts = {
-        "form": str,
-        "system": str,
-        "task": str,
-        "max_prompt_tokens": int,
-        "max_output_tokens": int,
-        "key_lines": int,
-    }
-    for key, kind in parts.items():
-        if not isinstance(data, dict) or not isinstance(data.get(key), kind):
-            raise UsageError(f"The prompt {path.name} has no '{key}'.", hint="Compare it with the other prompts.")
-    system = data["system"]
-    if "audiences" in data:
-        reader = data["audiences"].get(audience)
-        if not isinstance(reader, dict) or not all(isinstance(reader.get(key), str) for key in ("reader", "scope")):
-            raise UsageError(f"The prompt {path.name} has no audience '{audience}' with 'reader' and 'scope'.")
-        system = system.replace("{reader}", reader["reader"]).replace("{scope}", reader["scope"])
-    return Template(**{**{key: data[key] for key in parts}, "system": system}, schema=data.get("schema"))
+    data = table("chathpc.prompts", f"{form}.yaml")
+    for name, words in data.pop("audiences", {}).get(audience, {}).items():
+        data["system"] = data["system"].replace(f"{{{name}}}", words)
+    return Template(**{"schema": None, **data})

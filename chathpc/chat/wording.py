@@ -169,9 +169,8 @@ def word(
     offered = [fact for fact in told if fact.offered][:_TOLD]
     if not offered:
         return Worded(())
-    prompt = build_chat(question, [fact.text for fact in offered])
+    request = replace(build_chat(question, [fact.text for fact in offered]), deadline=deadline)
     retelling = Retelling(offered, backend.label, on_sentence)
-    request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
     completion = backend.complete(request, on_token=retelling.token)
     count(tokens_of(completion))
     return Worded(retelling.end(completion.text))

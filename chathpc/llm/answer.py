@@ -110,14 +110,11 @@ def _count(value: object) -> int | None:
 
 #: No event of a token stream comes near; a server that sends more is broken or hostile (bytes).
 LARGEST_EVENT = 1 << 20
+_DONE = b"[DONE]"
 
 
 class StreamError(Exception):
     """The bytes are not a stream of JSON events."""
-
-
-class EndOfStream(Exception):
-    """The server said [DONE]."""
 
 
 def events(chunks: Iterable[bytes]) -> Iterator[dict[str, object]]:
@@ -134,30 +131,26 @@ def events(chunks: Iterable[bytes]) -> Iterator[dict[str, object]]:
             raise StreamError(f"an event of more than {LARGEST_EVENT} bytes")
         yield {}
         for line in lines:
-            try:
-                event = _event(line)
-            except EndOfStream:
+            name, value = _field(line)
+            if value == _DONE:
                 return
-            if event is not None:
-                yield event
-    try:
-        event = _event(rest)
-    except EndOfStream:
+            if value:
+                yield _event(name, value)
+    name, value = _field(rest)
+    if value == _DONE:
         return
-    if event is not None:
-        yield event
+    if value:
+        yield _event(name, value)
     raise EOFError("the stream ended before it was done")
 
 
-def _event(line: bytes) -> dict[str, object] | None:
-    name, _, value = line.rstrip(b"\r").partition(b":")
-    if name not in (b"data", b"error"):  # llama.cpp's older servers report an error as a field of that name
-        return None
-    value = value.strip()
-    if value == b"[DONE]":
-        raise EndOfStream
-    if not value:
-        return None
+def _field(line: bytes) -> tuple[bytes, bytes]:
+    """The name and the value of a field that tells something; llama.cpp's older servers report an error as a field of that name."""
+    name, _, value = line.partition(b":")
+    return name, value.strip() if name in (b"data", b"error") else b""
+
+
+def _event(name: bytes, value: bytes) -> dict[str, object]:
     try:
         event = json.loads(value)
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ import logging
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -115,7 +115,7 @@ class Log:
 
     def append(self, entry: Entry) -> None:
         """Add an entry; a log that cannot be written is told of once, and never an error."""
-        with _never_an_error(self.path):
+        try:
             stamped = _stamped(entry, self._clock())
             _own_folder(self.path)
             unfinished = self.path / f".{stamped.id}.part"
@@ -124,6 +124,12 @@ class Log:
                 file.write(stamped.to_json())
             os.rename(unfinished, self.path / f"{stamped.id}.json")
             self._forget()
+        except OSError as error:
+            if self.path not in _told:
+                _told.add(self.path)
+                logging.getLogger("chathpc").warning(
+                    "chathpc: the log of prompts cannot be written: %s: %s", self.path, error.strerror or error
+                )
 
     def entries(self) -> Iterator[Entry]:
         """All entries, the oldest first."""
@@ -140,17 +146,6 @@ class Log:
                 held += file.stat().st_size
                 if place > 1 and (place > MOST_ENTRIES or held > MOST_BYTES):
                     file.unlink()
-
-
-@contextmanager
-def _never_an_error(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if path not in _told:
-            _told.add(path)
-            reason = error.strerror or str(error)
-            logging.getLogger("chathpc").warning("chathpc: the log of prompts cannot be written: %s: %s", path, reason)
 
 
 _told: set[Path] = set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from statistics import median_high
 from time import monotonic
 
 from chathpc.errors import BudgetSpentError
@@ -34,17 +35,17 @@ class Timed:
     @property
     def first_token(self) -> float | None:
         """Median seconds until an answer began."""
-        return _median(self._waits)
+        return median_high(self._waits) if self._waits else None
 
     @property
     def read_speed(self) -> float | None:
         """Median tokens of a prompt that are read in a second."""
-        return _median(self._reading)
+        return median_high(self._reading) if self._reading else None
 
     @property
     def tokens_per_second(self) -> float | None:
         """Median speed of generation."""
-        return _median(self._speeds)
+        return median_high(self._speeds) if self._speeds else None
 
     def load(self) -> Completion | None:
         """Have the weights loaded, which belongs to no answer; null if that took all the time."""
@@ -70,7 +71,3 @@ class Timed:
         if len(times) > 1 and times[-1] > times[0]:
             self._speeds.append(((answer.completion_tokens or len(times)) - 1) / (times[-1] - times[0]))
         return answer
-
-
-def _median(values: list[float]) -> float | None:
-    return sorted(values)[len(values) // 2] if values else None

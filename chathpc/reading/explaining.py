@@ -249,22 +249,13 @@ def request(
     most_tokens: int | None,
 ) -> Request:
     """The question in the form that fits the model, for the audience that is set; `most_tokens` bounds the prompt if given."""
-    from chathpc.llm.backend import Request
-
     if backend.form == "structured":
         return reading_request(reading_question(profile, diagnosis, pruning, backend, settings, most_tokens), settings)
     from chathpc.prompts.build import build_prose
-    from chathpc.reading.retelling import narrate
 
     offered = [fact.text for fact in narrate(diagnosis, settings.audience) if fact.offered]
     prompt = build_prose(offered, audience=settings.audience, most_tokens=most_tokens)
-    return Request(
-        system=prompt.system,
-        user=prompt.user,
-        max_tokens=prompt.max_tokens,
-        json_schema=prompt.json_schema,
-        deadline=settings.deadline,
-    )
+    return replace(prompt, deadline=settings.deadline)
 
 
 def reading_question(

@@ -12,7 +12,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 
@@ -86,7 +86,7 @@ def measured(profile: chathpc.Profile, model: Path, engine: str) -> Iterator[str
     yield "|---|---|---|---|---|---|---|---|---|"
     facts = narrate(session.diagnosis)
     prompt = build_prose([fact.text for fact in facts if fact.offered])
-    answer = backend.complete(Request(prompt.system, prompt.user, prompt.max_tokens, deadline=PATIENCE))
+    answer = backend.complete(replace(prompt, deadline=PATIENCE))
     kept = printed(retelling(answer.text, facts, "model"), "model")
     yield row("explanation", backend, kept, f"whole ≤ {EXPLANATION:g} s", answer.seconds <= EXPLANATION)
     conversation = Conversation(session, backend, deadline=PATIENCE)
