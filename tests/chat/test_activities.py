@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.session import Session
-from chathpc.chat.tools import Result, call, summary
-from chathpc.chat.tools.activities import KINDS, PARTS
+from chathpc.chat.tools import Result, activities, call, summary
+from chathpc.chat.tools.activities import PARTS
 from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
@@ -116,7 +117,7 @@ def test_a_profile_without_time_of_the_host_says_so() -> None:
 
 def test_an_unknown_kind_is_refused_with_those_there_are(session: Session) -> None:
     answer = call(session, "activities", {"kind": "coffee"})
-    assert all(kind in answer.error for kind in KINDS)
+    assert all(kind in answer.error for kind in get_args(activities.Kind))
 
 
 def test_a_problem_that_was_found_is_told_with_what_to_do() -> None:

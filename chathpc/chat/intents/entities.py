@@ -11,16 +11,14 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
-from typing import Any
 
 from chathpc.chat.index import short_name
 from chathpc.chat.session import PATH_SEPARATOR, Session, Target
 from chathpc.chat.tools.locations import AGAINST
 from chathpc.chat.tools.what_if import NO_TIME
+from chathpc.packaged import table
 from chathpc.profile.activity import activity_of_name
 
-_WORDS = Path(__file__).with_name("words.yaml")
 #: Longer questions are no questions; only their beginning is read.
 LONGEST_QUESTION = 1_000
 #: How alike (0..1) a name and a slip of the pen are; below it, the name stands among the suggestions only.
@@ -90,9 +88,7 @@ _SCALE = re.compile(
 @cache
 def words() -> Words:
     """The word lists."""
-    from chathpc.diagnosis.catalogue.fields import parse
-
-    data: Any = parse(_WORDS.read_bytes(), _WORDS)
+    data = table("chathpc.chat.intents", "words.yaml")
     slots, plain, small = (frozenset(map(str, data[key])) for key in ("slots", "plain", "small"))
     nothing = re.compile(r"\b(?:" + "|".join(data["nothing"]) + ")")
     alike = {word: meaning for meaning, each in data["alike"].items() for word in map(str, each)}

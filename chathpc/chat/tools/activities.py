@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
@@ -254,7 +254,3 @@ def _spends(facts: Facts, value: float, on: str) -> str:
     """`The run spends 3.17 s of 9.01 s (35.2 %) waiting.`"""
     amount = of_total(facts, value) if value > 0 else f"none of its {time_text(facts, facts.total)}"
     return f"The run spends {amount} {on}."
-
-
-#: All that may be asked for.
-KINDS: tuple[str, ...] = get_args(Kind)

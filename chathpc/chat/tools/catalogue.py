@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -15,6 +14,7 @@ from chathpc.chat.tools.record import Arguments, Column, Result, limit
 from chathpc.diagnosis.command import filled, needs_counters, program_of
 from chathpc.diagnosis.gpu_tools import counters
 from chathpc.errors import UsageError
+from chathpc.packaged import table
 from chathpc.profile import numbers
 from chathpc.profile.run import PEAK_MEMORY, positive
 from chathpc.prompts.untrusted import quote
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.records import Finding
 
 _LONGEST = 1_000
-_GLOSSARY = Path(__file__).parents[1] / "glossary.yaml"
 #: The family of causes of a programming model, by the start of a term that means all of them.
 _FAMILIES = ("gpu", "mpi", "omp", "io")
 
@@ -46,9 +45,7 @@ class CatalogueArguments(Arguments):
 @cache
 def glossary() -> Mapping[str, Mapping[str, Any]]:
     """Each name of a term, in small letters → its entry: the term, what it is, its other names, what measures it."""
-    from chathpc.diagnosis.catalogue.fields import parse
-
-    entries: Any = parse(_GLOSSARY.read_bytes(), _GLOSSARY)
+    entries = table("chathpc.chat", "glossary.yaml")
     return {name.casefold(): entry for entry in entries for name in (entry["term"], *entry["also"])}
 
 

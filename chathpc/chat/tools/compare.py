@@ -40,18 +40,12 @@ def compare(session: Session, asked: CompareArguments) -> Result:
     if found.total is not None and found.metric is not None:
         before, after = found.total.before, found.total.after
         facts.add(Kind.VALUE, f"{found.metric} of the run before", before, unit, metric=found.metric)
-        facts.add(
-            Kind.COMPARISON, f"{found.metric} of the run after", after, unit, whole=Quantity(before, unit, "before"),
-            parts=(Part("a change of", found.total.change, unit),), metric=found.metric,
-        )  # fmt: skip
+        _add(facts, f"{found.metric} of the run after", before, after, unit, found.metric)
     rows = []
     for one in found.functions[: asked.limit]:
         name = quote(one.name)
         noise = () if one.beyond_noise else (Part("within noise"),)
-        facts.add(
-            Kind.COMPARISON, name, one.after, unit, whole=Quantity(one.before, unit, "before"),
-            parts=(Part("a change of", one.change, unit), *noise), metric=found.metric,
-        )  # fmt: skip
+        _add(facts, name, one.before, one.after, unit, found.metric, *noise)
         rows.append((name, one.before, one.after, one.change, "" if one.beyond_noise else "within noise"))
     columns = (Column("function"), Column("before", unit), Column("after", unit), Column("change", unit), Column(""))
     lines = [
@@ -99,11 +93,16 @@ def _at(session: Session, earlier: Session, asked: CompareArguments) -> Result:
     noise = change and any(not one.beyond_noise for one in rows if one.name in (title, short_name(title)))
     text += " That is within noise." if noise else ""
     facts = FactList("inclusive values of both profiles at the place")
-    facts.add(
-        Kind.COMPARISON, title, after, unit, whole=Quantity(before, unit, "before"), parts=(Part("a change of", change, unit),),
-        metric=metric.id,
-    )  # fmt: skip
+    _add(facts, title, before, after, unit, metric.id)
     return Result(text, facts=facts.all())
+
+
+def _add(
+    facts: FactList, subject: str, before: float, after: float, unit: str, metric: str | None, *noise: Part
+) -> None:
+    """Take up what a value was before and is after."""
+    whole, parts = Quantity(before, unit, "before"), (Part("a change of", after - before, unit), *noise)
+    facts.add(Kind.COMPARISON, subject, after, unit, whole=whole, parts=parts, metric=metric)
 
 
 def _other(session: Session, name: str) -> str:

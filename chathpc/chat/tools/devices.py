@@ -6,7 +6,7 @@ from collections import Counter
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.record import FactList, NoArguments, Result
-from chathpc.diagnosis.fact import Form, Kind, told
+from chathpc.diagnosis.fact import Kind, told
 from chathpc.profile import numbers
 from chathpc.profile.remark import Device
 from chathpc.prompts.untrusted import quote
@@ -19,7 +19,7 @@ def devices(session: Session, asked: NoArguments) -> Result:
         seen = any(name.startswith("gpu.") for name in session.additive)
         return Result("The profile does not name the GPU." if seen else "The profile has nothing of a GPU.")
     facts = FactList("the profile's description of the device")
-    facts.add(Kind.COUNT, "the profile", len(known), "GPUs", form=Form.ONE)
+    facts.count("the profile", len(known), "GPUs")
     alike = Counter(_described(one, facts) for one in known)
     text = "; ".join(f"{numbers.count(count)} x {one}" if count > 1 else one for one, count in alike.items())
     return Result(f"It ran on {text}.", facts=facts.all(), complete=True)

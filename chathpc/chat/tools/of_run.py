@@ -32,7 +32,7 @@ def _size(session: Session, run: RunFacts, facts: FactList) -> str:
     ranks = "ranks" if run.ranked else "processes"
     for what, value in (("nodes", run.nodes), (ranks, run.ranks), ("threads", run.threads), ("GPUs", run.gpus)):
         if value:
-            facts.add(Kind.COUNT, "the run", value, what, form=Form.ONE)
+            facts.count("the run", value, what)
     text = f"The run had {words or 'one thread'}."
     if run.ranks <= 1:
         text += (
@@ -77,7 +77,7 @@ def _tool(session: Session, run: RunFacts, facts: FactList) -> str:
         text += f": {run.collected}{f' with {quote(run.event)}' if run.event else ''}"
     if run.samples is not None:
         text += f", {numbers.count(run.samples)} samples"
-        facts.add(Kind.COUNT, "the run", run.samples, "samples", form=Form.ONE)
+        facts.count("the run", run.samples, "samples")
         if run.total and run.unit is not None and run.unit.value == "s":
             period = run.total / run.samples
             text += f", one per {numbers.quantity(period, 's')} of {run.metric}"
@@ -92,9 +92,9 @@ def examined(session: Session, asked: NoArguments) -> Result:
 
     found = session.diagnosis.examined
     facts = FactList("the diagnosis")
-    facts.add(Kind.COUNT, "the diagnosis", len(found.run), "checks", form=Form.ONE)
+    facts.count("the diagnosis", len(found.run), "checks")
     count = len(session.diagnosis.findings)
-    facts.add(Kind.COUNT, "the diagnosis", count, "findings", form=Form.ONE)
+    facts.count("the diagnosis", count, "findings")
     text = f"{counted(len(found.run), 'check')} ran; {counted(count, 'finding')} resulted."
     names = dict.fromkeys(quote(name).replace("-", " ") for name in found.run)
     lines = [f"Examined: {', '.join(names)}."] if names else []
@@ -155,13 +155,7 @@ def _between(session: Session, run: RunFacts) -> Result | None:
     )
     for what, efficiency in kinds:
         text += f" For a problem {what} is {numbers.percent(efficiency)}."
-        facts.add(
-            Kind.VALUE,
-            f"parallel efficiency for a problem {what.partition(',')[0]}",
-            efficiency,
-            "ratio",
-            form=Form.ONE,
-        )
+        facts.value(f"parallel efficiency for a problem {what.partition(',')[0]}", efficiency, "ratio", form=Form.ONE)
     return Result(text, facts=facts.all(), lines=("More runs tell where it is lost:", "    chathpc scale FIRST SECOND"))
 
 

@@ -89,21 +89,15 @@ def query(session: Session, asked: QueryArguments) -> Result:
         rows.append((label, value, itself, share_of(value, total)))
     count = numbers.count(len(found))
     lie = "context is" if len(found) == 1 else "contexts are"
-    facts.add(Kind.COUNT, "the query", len(found), "matching contexts", form=Form.ONE)
+    facts.count("the query", len(found), "matching contexts")
     text = f"{count} {lie} on matching paths."
     size = len(searched.tree)
     if size < searched.contexts:
         of = f"of {numbers.count(searched.contexts)} contexts"
         largest = f"largest {of}" if size >= MOST_CONTEXTS else f"{of} that have {metric.id}"
         text += f" The query searched the {numbers.count(size)} {largest}."
-        facts.add(
-            Kind.COUNT,
-            "the part that was searched",
-            size,
-            "contexts",
-            form=Form.ONE,
-            whole=Quantity(searched.contexts, "contexts"),
-        )
+        whole = Quantity(searched.contexts, "contexts")
+        facts.add(Kind.COUNT, "the part that was searched", size, "contexts", form=Form.ONE, whole=whole)
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(found) - len(rows))

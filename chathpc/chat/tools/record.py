@@ -189,6 +189,10 @@ class FactList:
         """A value of the metric, or that follows from it in another unit."""
         self.add(Kind.VALUE, subject, value, unit or self._unit, form=form, metric=self._metric)
 
+    def count(self, subject: str, number: int, what: str) -> None:
+        """How many of something there are."""
+        self.add(Kind.COUNT, subject, number, what, form=Form.ONE)
+
     def add(
         self,
         kind: Kind,
