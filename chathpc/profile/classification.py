@@ -275,10 +275,11 @@ _ONE_LINERS = (
 #: Names that C reserves for its library (C17 7.1.3), procedures of Fortran's modules apart.
 _C_LIBRARY = re.compile(r"__(?!\w*_MOD_)\w+")
 #: Namespaces of libraries that are mostly templates, and what may stand before them in a name; crates that come with the compiler, and types
-#: that have no crate.
+#: that have no crate: those of the language, and parameters that stand for any.
 _PACKAGES = re.compile(
     r"(?:(?:void|bool|int|long|double|float|auto) )?(?:Eigen|tbb|oneapi|boost|Kokkos|RAJA|camp|thrust|cub|sycl|fmt)::"
-    r"|<*&?(?:mut )?(?:core|alloc|std|hashbrown|rayon|rayon_core)::|<+&?(?:mut )?(?:[iu](?:8|16|32|64|128|size)|f32|f64|bool|char|str|\[)(?![\w:])"
+    r"|<*&?(?:mut )?(?:[A-Z]\w* as )?(?:core|alloc|std|hashbrown|rayon|rayon_core)::"
+    r"|<+&?(?:mut )?(?:[iu](?:8|16|32|64|128|size)|f32|f64|bool|char|str|\[)(?![\w:])"
 )
 #: Folders of the C++ standard library's headers, and how its functions' names begin.
 _STANDARD_HEADERS = (

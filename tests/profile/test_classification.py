@@ -500,6 +500,7 @@ def test_the_interpreter_alone_is_no_library() -> None:
         ("alloc::raw_vec::RawVecInner<A>::non_null", True),
         ("<usize as core::cmp::PartialOrd>::lt", True),
         ("<&std::fs::File as std::io::Write>::write", True),
+        ("<T as alloc::slice::<impl [T]>::to_vec_in::ConvertVec>::to_vec", True),
         ("<main::Cell as core::ops::arith::Add>::add", False),
         ("main::Tally::score", False),
         ("myEigen::solve", False),
