@@ -9,7 +9,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.flat_profile import flat_profile
 from chathpc.diagnosis.rules.openmp import _holder
 from tests.diagnosis.kernels import one, report
-from tests.diagnosis.parts import function, main, ranks
+from tests.diagnosis.parts import diagnosed, finding, function, main, ranks
 from tests.profile.build import build, call, entry, line, placeholder
 
 
@@ -29,6 +29,8 @@ def test_the_kernel_is_not_called_a_library() -> None:
     profile = build(main(function("step", line("app.c:2", placeholder("<kernel>", time=1.0), time=3.0))))
     rows = {row.name: row.share for row in flat_profile(profile, Facts(profile), None)}
     assert rows == {"step": pytest.approx(3 / 4), "the kernel in step": pytest.approx(1 / 4)}
+    # The finding has the same share.
+    assert finding(diagnosed(profile), "hot-compute").share == pytest.approx(3 / 4)
 
 
 def test_gos_runtime_is_called_so() -> None:

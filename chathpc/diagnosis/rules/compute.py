@@ -25,7 +25,7 @@ from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name, is_system, public_name
+from chathpc.profile.activity import KERNEL, Activity, base_name, is_system, public_name
 from chathpc.profile.classification import in_python_libraries
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.source_text import no_source
@@ -97,7 +97,8 @@ def _import(facts: Facts, draft: Draft) -> Draft:
 
 def _is_system(facts: Facts) -> BoolArray:
     """True for what the kernel and the dynamic loader do: no work of the function around it."""
-    return facts.profile.tree.where_module(is_system)
+    tree = facts.profile.tree
+    return np.asarray(tree.where_module(is_system) | tree.named(KERNEL))
 
 
 def _computing(facts: Facts, entry: Cause, readable: str, cost: float, hot: HotPlace) -> Draft:
