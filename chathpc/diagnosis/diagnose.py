@@ -21,7 +21,7 @@ from chathpc.diagnosis.cores import starved
 from chathpc.diagnosis.coverage import HOST_TIME, not_collected
 from chathpc.diagnosis.draft import BESIDE_HOT, UNEXPLAINED, Draft, confidence, samples_behind, share_error
 from chathpc.diagnosis.fact import Fact
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.facts import Facts, language_in
 from chathpc.diagnosis.gpu_tools import Vendor, fitted, in_words_of, vendor_of
 from chathpc.diagnosis.insufficient import elsewhere, interpreted, nameless, only_start_up, too_brief
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
@@ -55,12 +55,10 @@ from chathpc.diagnosis.tuned_libraries import for_callers
 from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import OPENMP, Activity, is_outlined
-from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Aggregation, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import EXIT_CODE, OVERHEAD, PEAK_MEMORY, positive
 from chathpc.profile.source_text import no_source
-from chathpc.profile.tree import CallTree
 
 #: Findings whose functions' times are told over all threads.
 _SPREADS = 2
@@ -507,10 +505,8 @@ def _has_device_time(profile: Profile) -> bool:
 def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     """Language of a place's file and programming models of the program, for choosing advice."""
     models: list[str] = []
-    # A place without a source, in a stripped library, is in a program of whatever its other places are in.
-    languages = map(language_of, (file,) if file else facts.profile.tree.files)
-    language = next(filter(None, languages), None) or _by_names(facts.profile.tree)
-    models += [str(language)] if language else []
+    language = language_in(facts.profile.tree, file)
+    models += [language] if language else []
     if facts.profile.time is not None and facts.total:
         if facts.spent(*OPENMP):
             models.append("openmp")
@@ -527,23 +523,6 @@ def models_of(facts: Facts, file: str = "") -> tuple[str, ...]:
     # HPC programs are compiled from these, and what is for devices is C++.
     models += [] if LANGUAGES & {*models} or DEVICE & {*models} else ["c", "c++", "fortran"]
     return tuple(dict.fromkeys(models))
-
-
-#: What names of functions and files tell of a program's language, where no file of a language that is known here does; the first that fits.
-_BY_NAMES = (
-    ("python", re.compile(r"<module>$|_PyEval_")),
-    ("fortran", re.compile(r"__\w+_MOD_|MAIN__$|_gfortran_")),
-    ("rust", re.compile(r"(core|alloc|std::rt|rayon)::|.*::h[0-9a-f]{16}$")),
-    (OTHER, re.compile(r"runtime\.(goexit|main|mallocgc|mcall)$|Java(Main|Calls::)|L?java[/.](lang|util)[/.]")),
-    ("c++", re.compile(r"_ZN?K?\d|_ZS[a-z]|std::")),
-    (OTHER, re.compile(r".*\.(go|java|scala|kt|js|ts|cs|rb|lua|pl|r|m)$", re.IGNORECASE)),
-)
-
-
-def _by_names(tree: CallTree) -> str | None:
-    """The language of a program by the names in its profile; None where these do not tell."""
-    names = [*tree.files, *tree.names]
-    return next((language for language, names_of in _BY_NAMES if any(map(names_of.match, names))), None)
 
 
 #: Calls by which a program replays a graph of operations; who does so need not be told to.

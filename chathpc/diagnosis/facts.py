@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.catalogue.entry import OTHER
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.device import device_time, samples_metric
 from chathpc.diagnosis.gaps import Gaps
@@ -23,11 +24,12 @@ from chathpc.profile.classification import Activities, classify
 from chathpc.profile.helper_threads import ProgramValues
 from chathpc.profile.intervals import Intervals
 from chathpc.profile.kernel_names import demangled
+from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import scopes_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.run import wall_seconds
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind, is_one_of
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray, NodeKind, is_one_of
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.compiled import Compiled
@@ -467,6 +469,27 @@ def plain_name(name: str) -> str:
     if not last.startswith("operator"):
         last = last.partition("<")[0] or last
     return last.strip()
+
+
+#: What names of functions and files tell of a program's language, where no file of a language that is known here does; the first that fits.
+_BY_NAMES = (
+    ("python", re.compile(r"<module>$|_PyEval_")),
+    ("fortran", re.compile(r"__\w+_MOD_|MAIN__$|_gfortran_")),
+    ("rust", re.compile(r"(core|alloc|std::rt|rayon)::|.*::h[0-9a-f]{16}$")),
+    (OTHER, re.compile(r"runtime\.(goexit|main|mallocgc|mcall)$|Java(Main|Calls::)|L?java[/.](lang|util)[/.]")),
+    ("c++", re.compile(r"_ZN?K?\d|_ZS[a-z]|std::")),
+    (OTHER, re.compile(r".*\.(go|java|scala|kt|js|ts|cs|rb|lua|pl|r|m)$", re.IGNORECASE)),
+)
+
+
+def language_in(tree: CallTree, file: str) -> str | None:
+    """The language of a place by its file; that of the program by the names in its profile, where the place has no file, in a stripped
+    library, or one that does not tell. None where nothing does.
+    """
+    known = next(filter(None, map(language_of, (file,) if file else tree.files)), None)
+    names = [*tree.files, *tree.names] if known is None else []
+    found = next((language for language, names_of in _BY_NAMES if any(map(names_of.match, names))), None)
+    return found if known is None else str(known)
 
 
 #: The range in which PyTorch waits for the next batch.

@@ -11,11 +11,10 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.compiled import units_of
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.device import samples_metric
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.facts import Facts, language_in
 from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
-from chathpc.diagnosis.source.languages import is_python
 from chathpc.profile.activity import OPENMP, Activity
 from chathpc.profile.classification import is_one_liner, template_library
 from chathpc.profile.languages import Language, language_of
@@ -26,6 +25,8 @@ from chathpc.profile.tree import IntArray, NodeKind
 
 #: Who compiles a file to have remarks; headers are compiled with what includes them.
 _COMPILERS: dict[Language | None, str] = {Language.C: "gcc", Language.CPP: "g++", Language.FORTRAN: "gfortran"}
+#: Those whose compilers say what they did, and with which options.
+_RECORDED = (*_COMPILERS, Language.CUDA, Language.HIP)
 _HEADERS, _ANY = (".h", ".hh", ".hpp", ".hxx"), PurePath("app.c")
 #: Lines whose files are looked for, the costliest first.
 _LINES = 10
@@ -70,8 +71,8 @@ def counters(facts: Facts) -> Lack | None:
 
 
 def remarks(facts: Facts) -> Lack | None:
-    """Nothing that a compiler says of loops or calls; interpreted code has no compiler to say any."""
-    if (facts.profile.build is not None and facts.profile.build.records) or _is_interpreted(facts):
+    """Nothing that a compiler says of loops or calls, though it might."""
+    if (facts.profile.build is not None and facts.profile.build.records) or not _is_recorded(facts):
         return None
     # A compiler has nothing to say of waiting.
     files, sums = facts.profile.tree.files, facts.computing_by_file
@@ -87,7 +88,7 @@ def remarks(facts: Facts) -> Lack | None:
 def options(facts: Facts) -> Lack | None:
     """Neither how files were compiled nor small functions of C++'s library, inlined or not, which show it as well."""
     build, tree = facts.profile.build, facts.profile.tree
-    if (build is not None and any(unit.optimised is not None for unit in build.units)) or _is_interpreted(facts):
+    if (build is not None and any(unit.optimised is not None for unit in build.units)) or not _is_recorded(facts):
         return None
     shows = (tree.kind == NodeKind.INLINED) & template_library(tree) | tree.where_name(is_one_liner)
     if shows[facts.time > 0].any():
@@ -95,11 +96,13 @@ def options(facts: Facts) -> Lack | None:
     return Lack("compiler options unknown", "readelf --debug-dump=info --dwarf-depth=1 ./app > opts.txt")
 
 
-def _is_interpreted(facts: Facts) -> bool:
-    """Whether the costliest line is one of Python."""
-    tree = facts.profile.tree
-    python = list(map(is_python, tree.files))
-    return any(python) and any(python[tree.file[node]] for node in hot_lines(facts)[:1])
+def _is_recorded(facts: Facts) -> bool:
+    """False if the costliest line is in a language whose compilers write down neither options nor remarks that are read here, or in one
+    without a compiler.
+    """
+    tree, hottest = facts.profile.tree, hot_lines(facts)[:1]
+    language = language_in(tree, next(filter(None, map(tree.file_name, hottest)), ""))
+    return language is None or language in _RECORDED
 
 
 def waiting(facts: Facts) -> Lack | None:

@@ -156,13 +156,19 @@ def test_waiting_is_given_only_by_a_clock_that_sees_it(clock: Clock | None, word
 
 @pytest.mark.parametrize(
     ("file", "command"),
-    [("src/store.cpp", "g++"), ("my heat.f90", "gfortran"), ("app.c", "gcc"), ("small.hpp", "gcc"), ("lib.rs", "gcc")],
+    [("src/store.cpp", "g++"), ("my heat.f90", "gfortran"), ("app.c", "gcc"), ("small.hpp", "gcc")],
 )
 def test_remarks_are_asked_of_the_compiler_of_the_hottest_file(file: str, command: str) -> None:
     examined = diagnosed(of_one_thread(build(main(function("f", line(f"{file}:11", time=9.0)))))).examined
     remedy = next(each.remedy for each in examined.skipped if each.reason == "no remarks of a compiler")
     named = {"g++": "store.cpp", "gfortran": "'my heat.f90'", "gcc": "app.c"}[command]
     assert remedy == f"{command} -O2 -g -fopt-info-vec-missed -fopt-info-inline-missed -c {named} 2> build.log"
+
+
+@pytest.mark.parametrize("file", ["lib.rs", "Mat.java", "step.go", "app.py"])
+def test_nobody_is_asked_for_records_that_the_compilers_of_a_language_do_not_write(file: str) -> None:
+    examined = diagnosed(of_one_thread(build(main(function("f", line(f"{file}:11", time=9.0)))))).examined
+    assert not {each.reason for each in examined.skipped} & {"no remarks of a compiler", "compiler options unknown"}
 
 
 def test_remarks_are_asked_of_the_file_that_computes_longest_not_of_one_that_waits() -> None:
