@@ -570,11 +570,9 @@ def _notes(facts: Facts) -> tuple[str, ...]:
         notes.append(failed)
     if has_good_timeline(facts):
         notes.append(window_note(facts.traced, prepared=facts.gaps.prepared_share > 0))
-    if facts.profile.helpers.sentence:
-        notes.append(facts.profile.helpers.sentence)
+    # Before what is left out: times that lacked cores tell less of the program.
     no_core = starved(facts) if facts.profile.time is not None and facts.total else ""
-    if no_core:
-        notes.append(no_core)
+    notes += filter(None, (no_core, facts.profile.helpers.sentence))
     if facts.unseen:
         location, seen, passed = max(facts.unseen, key=lambda each: each[2] - each[1])
         label, others = facts.profile.where.label(location), len(facts.unseen) - 1

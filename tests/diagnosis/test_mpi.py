@@ -190,6 +190,20 @@ def test_helper_threads_of_the_library_are_left_out() -> None:
     assert diagnosis.notes == ("4 helper threads of the MPI library left out: 24.0 s.",)
 
 
+def test_missing_cores_are_told_before_what_is_left_out() -> None:
+    gone = "cpu.time.no-core"
+    lacked = {gone: (4.0, None, None, 4.0, None, None)}
+    step = function("step", line("app.c:21", time=(6.0, None, None, 6.0, None, None), values=lacked))
+    profile = build(
+        main(step, exchange("MPI_Allreduce", time=(4.0, None, None, 4.0, None, None))),
+        helpers((None, 6.0, 6.0, None, 6.0, 6.0)),
+        locations=ranks(2, threads=3),
+    )
+    metrics = profile.metrics | {gone: replace(profile.metrics[gone], unit=Unit.SECONDS)}
+    diagnosis = diagnosed(replace(profile, metrics=metrics))
+    assert [note.split()[0] for note in diagnosis.notes] == ["Runnable", "4"]
+
+
 def test_helpers_between_the_openmp_threads_of_a_rank_are_left_out() -> None:
     # In a rank with OpenMP the helpers are threads 1 and 2, the OpenMP worker is thread 3.
     body = function(
