@@ -159,7 +159,11 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             form=Form.NAME,
             parts=[
                 *_main_calls(times),
-                *([Part("for ranks that had no core at most", for_a_core / spent, "ratio")] if for_a_core else []),
+                *(
+                    [Part("waiting for ranks without a core at most", for_a_core / spent, "ratio")]
+                    if for_a_core
+                    else []
+                ),
             ],
         ),
     )
