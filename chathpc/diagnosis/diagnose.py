@@ -52,7 +52,7 @@ from chathpc.diagnosis.statistics import interval
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import too_little, window_note
 from chathpc.diagnosis.tuned_libraries import for_callers
-from chathpc.diagnosis.verdict import AT_THE_LIMIT, headline_of, headroom, verdict_of
+from chathpc.diagnosis.verdict import headline_of, headroom, is_limit, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import OPENMP, Activity, is_outlined
 from chathpc.profile.metric import Aggregation, Unit
@@ -341,7 +341,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     at_place = max(_inclusive_share(facts, draft, on_device), min(draft.share, 1.0))
     # Work at a limit of the machine is helped by what helps the work.
-    suspects = [each for each in draft.suspected if each not in AT_THE_LIMIT]
+    suspects = [each for each in draft.suspected if not is_limit(each)]
     behind = samples_behind(facts, draft) or inf
     bound = _speedup(_at_most(_removable(facts, draft, entry, at_place), behind))
     return Finding(
@@ -420,13 +420,9 @@ def _inclusive_share(facts: Facts, draft: Draft, on_device: bool) -> float:
 
 def _of_callers(draft: Draft, entry: Cause) -> tuple[str, ...]:
     """Advice about the call, where a library brings the kernel; where data are, and of which type, its callers can change as advised to all."""
-    if entry.family != "gpu-kernel" or entry.id in _OF_TYPES or (draft.own_advice and draft.title):
+    if entry.family != "gpu-kernel" or "data-type" in entry.traits or (draft.own_advice and draft.title):
         return ()
     return for_callers(draft.where.kernel or "")
-
-
-#: Causes that go with the type of the data.
-_OF_TYPES = frozenset({"gpu-tensor-cores-unused", "gpu-fp64-bound"})
 
 
 def _catalogue(facts: Facts, draft: Draft, entry: Cause) -> tuple[str, ...]:

@@ -22,8 +22,6 @@ from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import OPENMP, Activity
 from chathpc.profile.metric import Clock
 
-#: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
-AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
 #: What a thread does while it does no work of the program.
 WAITING = (
     Activity.MPI, *OPENMP, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.IO,
@@ -36,6 +34,11 @@ _WAITING_OR_IO = (
     *(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN)),
     Activity.GPU_SYNC,
 )
+
+
+def is_limit(id: str) -> bool:
+    """True for causes that a healthy run may have: a unit of the machine is used as well as it can be."""
+    return "machine-limit" in cause(id).traits
 
 
 def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:
@@ -103,7 +106,7 @@ def _at_the_limit(ranked: Sequence[Draft], *, files: bool = False) -> str:
     limits = [
         draft
         for draft in ranked
-        if draft.cause in AT_THE_LIMIT and not draft.derived and (files or draft.cause != "io-bound")
+        if is_limit(draft.cause) and not draft.derived and (files or draft.cause != "io-bound")
     ]
     if not limits or sum(draft.share for draft in limits) < common()["most"].value:
         return ""
@@ -162,7 +165,7 @@ def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
 def _headline(facts: Facts, findings: Sequence[Finding]) -> str:
     if has_good_timeline(facts):
         return healthy_headline(facts.traced)
-    if findings and findings[0].cause in AT_THE_LIMIT:
+    if findings and is_limit(findings[0].cause):
         return f"{findings[0].summary} The machine does this as fast as it can; only doing less would be faster."
     if no_core := _without_cores(facts):
         return no_core

@@ -168,10 +168,6 @@ def _denials(text: str) -> int:
 _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
-#: Causes that the summary itself states, with their share and in the words of the device's maker; the catalogue speaks of NVIDIA's warps.
-_STATED = frozenset(
-    {"gpu-memory-latency", "gpu-dependency-stall", "gpu-barrier-stall", "gpu-instruction-fetch", "gpu-kernel-bound"}
-)
 ADVICE = "What to do first:"
 
 
@@ -200,7 +196,8 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Told]:
     entry = cause(first.cause)
     told = [Told(first.summary, first.evidence)]
     # Else the summary says what its source does, or the title what the cause is here.
-    if audience == "expert" and first.origin != "source" and _is_as_known(first) and first.cause not in _STATED:
+    stated = "told-by-summary" in entry.traits
+    if audience == "expert" and first.origin != "source" and _is_as_known(first) and not stated:
         told.append(Told(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Told(" ".join(text.split())) for text in (entry.what, entry.why)]
@@ -226,7 +223,7 @@ def _is_as_known(finding: Finding) -> bool:
 def _healthy(diagnosis: Diagnosis) -> list[Told]:
     hot = next((finding for finding in diagnosis.findings if cause(finding.cause).where_only), None)
     told = [Told(diagnosis.headline, () if hot is None else hot.evidence)]
-    if hot is not None and hot.cause not in _STATED:
+    if hot is not None and "told-by-summary" not in cause(hot.cause).traits:
         told.append(Told(meaning(hot.cause)))
     elif hot is not None and diagnosis.verdict == Verdict.HEALTHY:  # else the headline has the same numbers
         told.append(Told(hot.summary, hot.evidence))

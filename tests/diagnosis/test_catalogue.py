@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.catalogue import cause, causes, common, ids, to_markdown
-from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause, Threshold, Thresholds
+from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, TRAITS, Advice, Cause, Threshold, Thresholds
 from chathpc.diagnosis.catalogue.schema import read_cause, read_thresholds
 from chathpc.errors import ChathpcError, UsageError
 
@@ -219,6 +219,16 @@ def test_every_cause_that_reports_may_name_has_one_entry():
 
 def test_causes_with_a_rule_are_marked_as_detected():
     assert {entry.id for entry in causes() if entry.detected} == set(DETECTED)
+
+
+def test_a_trait_is_one_that_is_known(tmp_path):
+    file = tmp_path / "page-faults.yaml"
+    file.write_text(yaml.safe_dump({**VALID, "traits": ["machine-limit", "fast"]}), encoding="utf-8")
+    with pytest.raises(
+        ChathpcError, match=r"traits: expected one of data-type, machine-limit, told-by-summary, found 'fast'"
+    ):
+        read_cause(file)
+    assert {trait for each in causes() for trait in each.traits} == set(TRAITS)
 
 
 @pytest.mark.parametrize(("name", "thresholds"), DETECTED.items(), ids=list(DETECTED))

@@ -35,6 +35,10 @@ MEASURES = ("allocation", "files", "mpi", "openmp", "threads")
 #: What a repair can remove at most.
 BOUNDS = ("none", "cost", "place")
 
+#: What else may be true of a cause: a unit of the machine is used as well as it can be; it goes with the type of the data, which callers of
+#: a library choose; the summary says what it is, in the words of the device's maker.
+TRAITS = ("machine-limit", "data-type", "told-by-summary")
+
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
 UNITS = frozenset({
     "share", "percent", "ratio", "samples", "ranks", "standard deviations", "storage targets", "seconds", "bytes",
@@ -135,7 +139,7 @@ class Cause:
     is stated.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
     taken to name this cause. `refuted_by` says what excludes it where it is measured.
-    `metrics` are ids of metrics that show, where they were measured, how near a run is to it.
+    `traits` are some of TRAITS. `metrics` are ids of metrics that show, where they were measured, how near a run is to it.
     `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
     `origin` the user's files that it comes from or was changed by, empty for a built-in one.
     """
@@ -159,6 +163,7 @@ class Cause:
     references: tuple[str, ...]
     keywords: tuple[str, ...]
     refuted_by: tuple[Refutation, ...] = ()
+    traits: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
     functions: tuple[str, ...] = ()
     origin: tuple[str, ...] = ()

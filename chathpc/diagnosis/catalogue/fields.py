@@ -119,9 +119,19 @@ class Fields:
     def choice(self, key: str, choices: Collection[str]) -> str:
         """One of the given texts."""
         value = self.text(key)
+        self._check(key, value, choices)
+        return value
+
+    def choices(self, key: str, choices: Collection[str]) -> tuple[str, ...]:
+        """A list of some of the given texts; none where the key is not there."""
+        values = self.texts(key) if self.has(key) else ()
+        for value in values:
+            self._check(key, value, choices)
+        return values
+
+    def _check(self, key: str, value: str, choices: Collection[str]) -> None:
         if value not in choices:
             raise self.error(key, f"one of {', '.join(sorted(choices))}", value)
-        return value
 
     def flag(self, key: str) -> bool:
         """True or false."""

@@ -13,6 +13,7 @@ from chathpc.diagnosis.catalogue.entry import (
     FAMILIES,
     GROUPS,
     MEASURES,
+    TRAITS,
     UNITS,
     Advice,
     Cause,
@@ -65,6 +66,7 @@ def cause_of(fields: Fields, *, detected: bool) -> Cause:
         references=fields.texts("references"),
         keywords=keywords_of(fields),
         refuted_by=refutations_of(fields),
+        traits=fields.choices("traits", TRAITS),
         metrics=fields.texts("metrics") if fields.has("metrics") else (),
     )
     for each in (headroom, bound, following):
