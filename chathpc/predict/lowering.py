@@ -238,19 +238,6 @@ def address(text: str) -> tuple[Operand, Operand, Operand]:
     return base, uniform, Operand(IMMEDIATE, 0, 0, offset & 0xFFFFFFFF)
 
 
-_Handler = Callable[[Record, tuple[str, ...], list[str]], None]
-_HANDLERS: dict[str, _Handler] = {}
-
-
-def _handles(*names: str) -> Callable[[_Handler], _Handler]:
-    def remember(handler: _Handler) -> _Handler:
-        for name in names:
-            _HANDLERS[name] = handler
-        return handler
-
-    return remember
-
-
 def _predicates(parts: list[str]) -> list[Operand]:
     return [operand(each) for each in parts if is_predicate(each)]
 
@@ -295,7 +282,7 @@ def _doubles(parts: list[str]) -> list[Operand]:
     return [replace(each, modifiers=each.modifiers | _WIDE) if each.kind == IMMEDIATE else each for each in found]
 
 
-def _half_pairs(parts: list[str], bfloat: bool) -> list[Operand]:
+def _half_pairs(parts: list[str], bfloat: bool = False) -> list[Operand]:
     """Sources of half precision: immediates come in pairs."""
     found, at = [], 0
     while at < len(parts):
@@ -311,11 +298,12 @@ def _half_pairs(parts: list[str], bfloat: bool) -> list[Operand]:
 #: Operations whose operands stand in the usual order, and what their numbers are.
 _USUAL: dict[str, Callable[[list[str]], list[Operand]]] = {
     **dict.fromkeys(
-        "IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP".split(),
+        "IADD3 IMAD SHF IABS POPC BREV FLO MOV PRMT R2P BMSK SGXT SEL IMNMX ISETP MATCH REDUX SHFL I2IP LEA LOP3 IDP VABSDIFF".split(),
         _integers,
     ),
     **dict.fromkeys("FADD FMUL FFMA MUFU FCHK FSETP FSEL FMNMX FSET F2FP".split(), _reals),
     **dict.fromkeys("DADD DMUL DFMA DSETP".split(), _doubles),
+    **dict.fromkeys("HADD2 HMUL2 HFMA2 HMNMX2 HSET2 HSETP2".split(), _half_pairs),
 }
 _RENAMED = {
     "VIADD": "IADD3", "IADD": "IADD3", "VIMNMX": "IMNMX", "VIADDMNMX": "IMNMX", "VIMNMX3": "IMNMX", "R2UR": "MOV", "VABSDIFF4": "VABSDIFF", "REDG": "RED",
@@ -332,89 +320,62 @@ def _first(modifiers: tuple[str, ...], numbers: Mapping[str, int], default: int 
     return next((numbers[each] for each in modifiers if each in numbers), default)
 
 
-def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+def _usual(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
     name, numbers = record.operation, _USUAL[record.operation]
     record.sub2 = _first(modifiers, _ROUND)
-    if "SETP" in name or name == "FSET":
+    if "SETP" in name or name == "FSET" or numbers is _half_pairs:
         record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
     elif name == "IMAD" and ("WIDE" in modifiers or "HI" in modifiers):
         record.operation = "IMAD_WIDE" if "WIDE" in modifiers else "IMAD_HI"
+    elif name in ("LEA", "LOP3"):
+        # The last number is the shift, or the table of the function. What LEA shifts may have an upper word, before it.
+        at = max(n for n, each in enumerate(parts) if not is_predicate(each))
+        record.sub = int(parts.pop(at), 16)
+        record.operation = "LEA_HI" if name == "LEA" and "HI" in modifiers else name
     elif name == "REDUX":
         record.sub = _first(modifiers, _ATOMICS, _ATOMICS["AND"])
         record.flags &= ~(0 if "S32" in modifiers else _SIGNED)
     elif name == "I2IP":
         record.type = _TYPES[modifiers[0]]
+    elif name == "IDP":
+        first, second = (each for each in modifiers if each[1:].isdigit() and each[0] in "US")
+        record.flags = (_SIGNED if first[0] == "S" else 0) | (_EXTEND if second[0] == "S" else 0)
     elif name == "MUFU":
         record.sub = _FUNCTIONS[modifiers[0]]
         numbers = _upper_halves if modifiers[0].endswith("64H") else numbers
-    record.operands = _arranged(parts, numbers, result=name not in _NO_RESULT)
+    if record.flags & _BFLOAT and numbers is _half_pairs:
+        numbers = partial(_half_pairs, bfloat=True)
+    return _arranged(parts, numbers, result=name not in _NO_RESULT)
 
 
-@_handles("LEA")
-def _lea(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    """The shift comes last; what is shifted may have an upper word, before it."""
-    values = _integers([each for each in parts[1:] if not is_predicate(each)])
-    record.sub = values.pop().value
-    record.operation = "LEA_HI" if "HI" in modifiers else "LEA"
-    places = _arranged(parts, _integers)
-    record.operands = [places[0], *_filled(values, 3), *places[4:]]
+def _computed(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
+    """Operations on numbers and predicates that are written in an order of their own."""
+    match record.operation:
+        case "PLOP3":
+            x, y, z = _integers(parts[2:5])
+            record.sub, record.sub2 = int(parts[5], 16), int(parts[6], 16)
+            return [_NOTHING, _NOTHING, _NOTHING, z, _result(parts[0]), _result(parts[1]), x, y]
+        case "P2R":
+            record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
+            # the first of the predicates, uniform ones follow the others
+            record.sub2 = 8 if parts[1].strip() == "UPR" else 0
+            return _integers([parts[0], *parts[2:4]])
+        case "S2R" | "CS2R":
+            record.flags |= _LONG if record.operation == "CS2R" and "32" not in modifiers else 0
+            record.operation = "S2R"
+            record.sub = _SPECIAL.get(parts[1].strip(), 13)
+            return [operand(parts[0])]
+        case "VOTE":
+            value = _NOTHING if is_predicate(parts[0]) else operand(parts.pop(0))
+            written = _result(parts[0]) if len(parts) > 1 else _NOTHING
+            return [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
+        case "HMMA" | "IMMA" | "DMMA":
+            return _matrix(record, modifiers, parts)
+        case _:
+            return _converted(record, modifiers, parts)
 
 
-@_handles("LOP3")
-def _lop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    at = max(n for n, each in enumerate(parts) if not is_predicate(each))
-    record.sub = int(parts.pop(at), 16)
-    record.operands = _arranged(parts, _integers)
-
-
-@_handles("PLOP3")
-def _plop3(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    x, y, z = _integers(parts[2:5])
-    record.operands = [_NOTHING, _NOTHING, _NOTHING, z, _result(parts[0]), _result(parts[1]), x, y]
-    record.sub, record.sub2 = int(parts[5], 16), int(parts[6], 16)
-
-
-@_handles("P2R")
-def _predicates_to_register(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = next((8 * int(each[1]) for each in modifiers if re.match(r"B\d", each)), 0)
-    record.sub2 = 8 if parts[1].strip() == "UPR" else 0  # the first of the predicates, uniform ones follow the others
-    record.operands = _integers([parts[0], *parts[2:4]])
-
-
-@_handles("S2R", "CS2R")
-def _special(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.flags |= _LONG if record.operation == "CS2R" and "32" not in modifiers else 0
-    record.operation = "S2R"
-    record.sub = _SPECIAL.get(parts[1].strip(), 13)
-    record.operands = [operand(parts[0])]
-
-
-@_handles("VOTE")
-def _vote(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    value = _NOTHING if is_predicate(parts[0]) else operand(parts.pop(0))
-    written = _result(parts[0]) if len(parts) > 1 else _NOTHING
-    record.operands = [value, _NOTHING, _NOTHING, _NOTHING, written, _NOTHING, operand(parts[-1])]
-
-
-@_handles("IDP", "VABSDIFF")
-def _bytes(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    if record.operation == "IDP":
-        first, second = (each for each in modifiers if each[1:].isdigit() and each[0] in "US")
-        record.flags = (_SIGNED if first[0] == "S" else 0) | (_EXTEND if second[0] == "S" else 0)
-    record.operands = _arranged(parts, _integers)
-
-
-@_handles("HADD2", "HMUL2", "HFMA2", "HMNMX2", "HSET2", "HSETP2")
-def _half(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub, record.sub2 = _first(modifiers, _COMPARE), _first(modifiers, _BOOLEAN)
-    bfloat = bool(record.flags & _BFLOAT)
-    record.operands = _arranged(
-        parts, lambda texts: _half_pairs(texts, bfloat), result=record.operation not in _NO_RESULT
-    )
-
-
-@_handles("F2F", "F2I", "I2F", "I2FP", "FRND", "I2I")
-def _convert(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+def _converted(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
     types = [each for each in modifiers if each in _TYPES]
     whole = [each for each in types if "F" not in each]
     real = [each for each in types if "F" in each]
@@ -430,31 +391,61 @@ def _convert(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> No
     record.operation = "CONVERT"
     record.type, record.sub = _TYPES[into], _TYPES[source]
     numbers = _doubles if source == "F64" else _reals if "F" in source else _integers
-    record.operands = [operand(parts[0]), *numbers(parts[-1:])]
+    return [operand(parts[0]), *numbers(parts[-1:])]
 
 
-def _width(record: Record, modifiers: tuple[str, ...]) -> None:
-    name = next((each for each in modifiers if each in _BYTES), "")
-    record.width = _BYTES.get(name, 4)
-    record.type = _TYPES.get(name, _TYPES["U32"])
+def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
+    rows, depth = matrix_shape(modifiers) or (0, 0)
+    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
+        "F32" if "TF32" in modifiers else "F16"
+    ]
+    if record.operation == "DMMA":
+        types = ["F64"]
+    elif record.operation == "HMMA" and "F16" in modifiers:
+        record.flags |= _HALF
+    record.operation = "MATRIX" if rows and "SP" not in modifiers else "UNKNOWN"
+    record.width, record.sub2, record.type, record.sub = rows, depth, _TYPES[types[0]], _TYPES[types[-1]]
+    return _integers(parts[:4])
 
 
-@_handles("LDG", "LDS", "LDL", "LD")
-def _load(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _width(record, modifiers)
-    place = next(each for each in parts if "[" in each)
-    value = next(each for each in parts if not is_predicate(each))
-    record.operands = [operand(value), *address(place)]
+def _accessed(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
+    """Accesses to memory, and what is asked of addresses."""
+    if record.operation in ("LOAD", "STORE", "LDC", "LDGSTS"):
+        name = next((each for each in modifiers if each in _BYTES), "")
+        record.width, record.type = _BYTES.get(name, 4), _TYPES.get(name, _TYPES["U32"])
+    match record.operation:
+        case "LOAD":
+            place = next(each for each in parts if "[" in each)
+            return [operand(next(each for each in parts if not is_predicate(each))), *address(place)]
+        case "STORE":
+            return [operand(parts[-1]), *address(parts[0])]
+        case "ATOM":
+            return _atomic(record, modifiers, parts)
+        case "LDC":
+            match = re.match(r"c\[(0x[0-9a-f]+)\]\s*(\[.*\])", parts[1].strip())
+            if match is None:
+                raise ValueError(parts[1])
+            record.sub = int(match[1], 16)
+            return [operand(parts[0]), *address(match[2])]
+        case "LDGSTS":
+            base, _, offset = address(parts[0])
+            read = _predicates(parts[2:])
+            return [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]
+        case "LDSM":
+            record.sub = record.sub or 1
+            record.flags |= _WRAP if any(each.startswith("MT") for each in modifiers) else 0
+            return [operand(parts[0]), *address(parts[1])]
+        case "QSPC":
+            base, *rest = address(parts[2])
+            return [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
+        case _:  # textures and surfaces
+            stores = record.operation.startswith(("SUST", "SURED"))
+            record.operation, record.sub = "TEXTURE", 2
+            results = [operand(each) for each in parts if re.match(r"R\d+$", each)]
+            return [] if stores else results[:1]
 
 
-@_handles("STG", "STS", "STL", "ST")
-def _store(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _width(record, modifiers)
-    record.operands = [operand(parts[-1]), *address(parts[0])]
-
-
-@_handles("ATOMG", "ATOMS", "ATOM", "RED")
-def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
+def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
     record.sub = _first(modifiers, {name: _ATOMICS[name] for name in ("CAST", "POPC")}, _first(modifiers, _ATOMICS))
     halves = {"F16x2": "F16", "BF16x2": "BF16", "BF16_V2": "BF16"}
     name = next((halves.get(each, each) for each in modifiers if halves.get(each, each) in _TYPES), "")
@@ -468,97 +459,39 @@ def _atomic(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> Non
     if "E" in modifiers and not uniform.kind:  # some are printed without the .64 of their address
         base = replace(base, modifiers=_WIDE)
     values = [*_integers(parts[at + 1 : at + 3]), _ZERO, _ZERO]
-    record.operands = [result, base, uniform, offset, predicate, *values[:2]]
+    return [result, base, uniform, offset, predicate, *values[:2]]
 
 
-@_handles("LDC")
-def _load_constant(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _width(record, modifiers)
-    match = re.match(r"c\[(0x[0-9a-f]+)\]\s*(\[.*\])", parts[1].strip())
-    if match is None:
-        raise ValueError(parts[1])
-    record.sub = int(match[1], 16)
-    record.operands = [operand(parts[0]), *address(match[2])]
+def _joined(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> list[Operand]:
+    """Where lanes, warps and blocks wait for each other, and what they keep for that."""
+    match record.operation:
+        case "BSSY" | "BSYNC" | "BREAK":
+            barrier = next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))
+            predicates = _predicates(parts) if record.operation == "BREAK" else []
+            return [barrier, *[_NOTHING] * 5, *predicates[:1]]
+        case "BMOV":
+            record.operation = "BMOV_IN" if re.match(r"B\d", parts[0]) else "BMOV_OUT"
+            record.flags |= _WRAP if "CLEAR" in modifiers else 0
+            return _integers(parts[:2])
+        case "BAR":
+            numbers = _filled([operand(each) for each in parts if not is_predicate(each)], 3)
+            return [_NOTHING, *numbers, _NOTHING, _NOTHING, *_predicates(parts)[:1]]
+        case "WARPSYNC":
+            values = [each for each in parts if not is_predicate(each) and "`" not in each]
+            return [_NOTHING, operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
+        case _:  # what B2R and LEPC take
+            written = [_result(each) for each in parts[1:2] if is_predicate(each)]
+            return [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *written]
 
 
-@_handles("LDGSTS")
-def _copy(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    _width(record, modifiers)
-    base, _, offset = address(parts[0])
-    read = _predicates(parts[2:])
-    record.operands = [replace(base, value=offset.value), *address(parts[1]), _NOTHING, _NOTHING, *read[:1]]
-
-
-@_handles("LDSM")
-def _load_matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.sub = record.sub or 1
-    record.flags |= _WRAP if any(each.startswith("MT") for each in modifiers) else 0
-    record.operands = [operand(parts[0]), *address(parts[1])]
-
-
-@_handles("HMMA", "IMMA", "DMMA")
-def _matrix(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    rows, depth = matrix_shape(modifiers) or (0, 0)
-    types = [each for each in modifiers if each in ("U8", "S8", "U4", "S4", "BF16")] or [
-        "F32" if "TF32" in modifiers else "F16"
-    ]
-    if record.operation == "DMMA":
-        types = ["F64"]
-    elif record.operation == "HMMA" and "F16" in modifiers:
-        record.flags |= _HALF
-    record.operation = "MATRIX" if rows and "SP" not in modifiers else "UNKNOWN"
-    record.width, record.sub2, record.type, record.sub = rows, depth, _TYPES[types[0]], _TYPES[types[-1]]
-    record.operands = _integers(parts[:4])
-
-
-@_handles("TEX", "TLD", "TLD4", "TXQ", "TXD", "TMML", "SULD", "SUST", "SURED", "SUATOM")
-def _texture(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    stores = record.operation.startswith(("SUST", "SURED"))
-    record.operation = "TEXTURE"
-    results = [operand(each) for each in parts if re.match(r"R\d+$", each)]
-    record.operands = [] if stores else results[:1]
-    record.sub = 2
-
-
-@_handles("BSSY", "BSYNC", "BREAK")
-def _converge(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    barrier = next((operand(each) for each in parts if re.match(r"B\d", each)), Operand(BARRIER))
-    predicates = _predicates(parts) if record.operation == "BREAK" else []
-    record.operands = [barrier, *[_NOTHING] * 5, *predicates[:1]]
-
-
-@_handles("BMOV")
-def _move_barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    record.operation = "BMOV_IN" if re.match(r"B\d", parts[0]) else "BMOV_OUT"
-    record.flags |= _WRAP if "CLEAR" in modifiers else 0
-    record.operands = _integers(parts[:2])
-
-
-@_handles("BAR")
-def _barrier(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    predicates = _predicates(parts)
-    numbers = _filled([operand(each) for each in parts if not is_predicate(each)], 3)
-    record.operands = [_NOTHING, *numbers, _NOTHING, _NOTHING, *predicates[:1]]
-
-
-@_handles("WARPSYNC")
-def _sync_warp(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    values = [each for each in parts if not is_predicate(each) and "`" not in each]
-    record.operands = [_NOTHING, operand(values[0]) if values else Operand(IMMEDIATE, 0, 0, 0xFFFFFFFF)]
-
-
-@_handles("QSPC")
-def _in_space(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    base, *rest = address(parts[2])
-    record.operands = [_NOTHING, replace(base, modifiers=_WIDE), *rest, _result(parts[0])]
-
-
-@_handles("B2R", "LEPC")
-def _taken(record: Record, modifiers: tuple[str, ...], parts: list[str]) -> None:
-    written = [_result(each) for each in parts[1:2] if is_predicate(each)]
-    record.operands = [operand(parts[0]), _NOTHING, _NOTHING, _NOTHING, *written]
-
-
+#: Where operands stand, by opcode.
+_ARRANGEMENTS: dict[str, Callable[[Record, tuple[str, ...], list[str]], list[Operand]]] = {
+    **dict.fromkeys(_USUAL, _usual),
+    **dict.fromkeys("PLOP3 P2R S2R CS2R VOTE HMMA IMMA DMMA F2F F2I I2F I2FP FRND I2I".split(), _computed),
+    **dict.fromkeys(_ACCESSES, _accessed),
+    **dict.fromkeys("LDC LDGSTS QSPC TEX TLD TLD4 TXQ TXD TMML SULD SUST SURED SUATOM".split(), _accessed),
+    **dict.fromkeys("BSSY BSYNC BREAK BMOV BAR WARPSYNC B2R LEPC".split(), _joined),
+}
 _PASSES = frozenset(
     "NOP YIELD NANOSLEEP MEMBAR ERRBAR CCTL CCTLL DEPBAR LDGDEPBAR PMTRIG KILL WARPSYNCALL FENCE ACQBULK CGAERRBAR ENDCOLLECTIVE PREEXIT".split()
 )
@@ -588,8 +521,8 @@ def record_of(
         record.operation = "YIELD"
         return record, []
     opcode = _RENAMED.get(opcode, opcode)
-    handler = _usual if opcode in _USUAL else _HANDLERS.get(opcode)
-    if handler is None:
+    arranged = _ARRANGEMENTS.get(opcode)
+    if arranged is None:
         record.operation = "UNKNOWN"
         return record, []
     record.operation, record.sub2 = _ACCESSES.get(opcode, (opcode, 0))
@@ -602,7 +535,7 @@ def record_of(
     if linked is not None:
         rest = rest[: linked.start()] + "0x0" + rest[linked.end() :]
     record.sub = {"VIADDMNMX": 1, "VIMNMX3": 2}.get(one.opcode, _first(tuple(modifiers), _WAYS.get(opcode, {})))
-    handler(record, tuple(modifiers), operands(rest))
+    record.operands = arranged(record, tuple(modifiers), operands(rest))
     if record.operation not in OPERATIONS:
         record.operation = "UNKNOWN"
     if opcode == "LEPC" and (named := _LABEL.search(rest)):
