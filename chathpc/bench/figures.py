@@ -80,7 +80,8 @@ def figures_of(name: str, scores: Sequence[Score]) -> Figures:
 # -- kinds of figures -----------------------------------------------------------------------------------------
 
 
-def _share(key: str, title: str, flags: Iterable[bool], asked: float | None = None) -> Figure:
+def share(key: str, title: str, flags: Iterable[bool], asked: float | None = None) -> Figure:
+    """The share of what is so, with its interval."""
     found = list(flags)
     low, high = wilson(sum(found), len(found))
     return Figure(key, title, "share", mean([float(flag) for flag in found]), low, high, len(found), True, asked)
@@ -115,20 +116,20 @@ def _ranked(key: str, title: str, scores: Sequence[Score], rank: Callable[[Score
 
 
 def _detection(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:
-    yield _share("detection1", "Fault named first (detection@1)", (within(each.rank, 1) for each in faults), 0.90)
-    yield _share(
+    yield share("detection1", "Fault named first (detection@1)", (within(each.rank, 1) for each in faults), 0.90)
+    yield share(
         "detection3", "Fault among the first three (detection@3)", (within(each.rank, 3) for each in faults), 0.97
     )
     yield _ranked("mrr", "Mean reciprocal rank", faults, lambda each: each.rank)
     second = [each for each in faults if each.case.second]
-    yield _share("second", "Second fault among the first three", (within(each.second_rank, 3) for each in second))
-    yield _share(
+    yield share("second", "Second fault among the first three", (within(each.second_rank, 3) for each in second))
+    yield share(
         "right1",
         "Right answer first, healthy and undecidable programs included",
         (within(each.rank, 1) for each in labelled),
     )
     experts = [each for each in labelled if each.case.label == Label.EXPERT]
-    yield _share(
+    yield share(
         "experts",
         "Experts' cause among the first two, none that is clearly wrong",
         (each.experts_rule for each in experts),
@@ -138,19 +139,19 @@ def _detection(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[F
 
 def _places(faults: Sequence[Score]) -> Iterable[Figure]:
     functions = [each.function for each in faults if each.function is not None]
-    yield _share("function", "Fault found at the right function", functions, 0.90)
-    yield _share(
+    yield share("function", "Fault found at the right function", functions, 0.90)
+    yield share(
         "line", "Fault found at the right file and line", [each.line for each in faults if each.line is not None]
     )
     anyhow = [each.first_function for each in faults if each.first_function is not None]
-    yield _share("place", "First finding at the right function, whatever its cause", anyhow)
+    yield share("place", "First finding at the right function, whatever its cause", anyhow)
     found = [each for each in faults if within(each.rank, FIRST_THREE)]
-    yield _share(
+    yield share(
         "function-of-found",
         "Right function, of the faults that were found",
         [each.function for each in found if each.function is not None],
     )
-    yield _share(
+    yield share(
         "line-of-found",
         "Right file and line, of the faults that were found",
         [each.line for each in found if each.line is not None],
@@ -159,10 +160,10 @@ def _places(faults: Sequence[Score]) -> Iterable[Figure]:
 
 def _false(scores: Sequence[Score], labelled: Sequence[Score]) -> Iterable[Figure]:
     stated = _stated(labelled)
-    yield _share("precision", "Claims whose cause is right or acceptable (precision)", [each.true for each in stated])
+    yield share("precision", "Claims whose cause is right or acceptable (precision)", [each.true for each in stated])
     healthy = [each for each in labelled if each.case.healthy]
     yield _count("false-on-healthy", "False claims about healthy programs", [len(each.false) for each in healthy], 0)
-    yield _share(
+    yield share(
         "healthy",
         "Healthy programs called healthy or a hot spot",
         [bool({HEALTHY, HOT_SPOT} & _first(each)) for each in healthy],
@@ -178,15 +179,15 @@ def _false(scores: Sequence[Score], labelled: Sequence[Score]) -> Iterable[Figur
     yield _count("unseen", "Claims of faults that the profile cannot show", [len(each.unseen) for each in hidden], 0)
     ruled_out = [each for each in labelled if each.case.wrong]
     yield _count("wrong", "Reported causes that the label rules out", [len(each.wrong) for each in ruled_out], 0)
-    yield _share(
+    yield share(
         "abstention",
         "insufficient-data where the label says so, and not elsewhere",
         [each.abstains_rightly for each in labelled],
     )
     must = [each for each in labelled if each.case.cause == INSUFFICIENT or not each.case.visible]
-    yield _share("abstains", "No claim where the profile cannot show it", [each.abstains_rightly for each in must])
+    yield share("abstains", "No claim where the profile cannot show it", [each.abstains_rightly for each in must])
     twins = [each for each in scores if each.case.label == Label.TWIN]
-    yield _share(
+    yield share(
         "twins",
         "Repaired programs whose fault is no longer claimed",
         [not each.wrong and not each.outcome.failure for each in twins],
@@ -226,7 +227,7 @@ def _floors(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figu
     }
     yield from _floor("biggest", "the biggest node", faults, lambda each: each.biggest.rank)
     functions = [each.biggest.function for each in faults if each.biggest.function is not None]
-    yield _share("biggest-function", "Floor, the biggest node: right function", functions)
+    yield share("biggest-function", "Floor, the biggest node: right function", functions)
     yield from _floor("prior", "the profile-blind prior", faults, lambda each: blind[id(each)])
 
     def ahead(group: Sequence[Score]) -> float:
@@ -239,8 +240,8 @@ def _floors(labelled: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figu
 
 
 def _floor(key: str, what: str, faults: Sequence[Score], rank: Callable[[Score], int | None]) -> Iterable[Figure]:
-    yield _share(f"{key}1", f"Floor, {what}: detection@1", (within(rank(each), 1) for each in faults))
-    yield _share(f"{key}3", f"Floor, {what}: detection@3", (within(rank(each), FIRST_THREE) for each in faults))
+    yield share(f"{key}1", f"Floor, {what}: detection@1", (within(rank(each), 1) for each in faults))
+    yield share(f"{key}3", f"Floor, {what}: detection@3", (within(rank(each), FIRST_THREE) for each in faults))
     yield _ranked(f"{key}-mrr", f"Floor, {what}: mean reciprocal rank", faults, rank)
 
 
@@ -250,16 +251,14 @@ def _read(scores: Sequence[Score], faults: Sequence[Score]) -> Iterable[Figure]:
     if not asked:
         return
     of = [each for each in faults if each.outcome.read is not None]
-    yield _share(
-        "read1", "A model's first hypothesis names the fault", (within(each.read_rank, 1) for each in of), 0.97
-    )
-    yield _share(
+    yield share("read1", "A model's first hypothesis names the fault", (within(each.read_rank, 1) for each in of), 0.97)
+    yield share(
         "read-place",
         "… and its place is right",
         (within(each.read_rank, 1) and each.read_function is not False for each in of),
         0.97,
     )
-    yield _share(
+    yield share(
         "read-shown",
         "The fault is among the hypotheses that are printed",
         (each.read_shown is not None for each in of),

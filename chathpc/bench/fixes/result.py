@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from math import exp, log, nan
 from statistics import median
 
-from chathpc.bench.figures import Figure, Figures
+from chathpc.bench.figures import Figure, Figures, share
 from chathpc.bench.fixes.outcome import Outcome
 from chathpc.bench.fixes.run import BUGGY, HUMAN
 from chathpc.bench.fixes.task import Task
-from chathpc.bench.statistics import bootstrap, mean, wilson
+from chathpc.bench.statistics import bootstrap, mean
 
 #: What the project asks of a strategy, and of the two that only show how good the judges are.
 _ASKED = {"improved": 0.6, "geometric-mean": 1.75, "healthy-untouched": 1.0, "task-seconds": 300.0}
@@ -94,8 +94,8 @@ def figures_of(strategy: str, rows: Sequence[Row]) -> Figures:
     tokens = sum(outcome.tokens for _, outcome, _ in counted)
     low, high = bootstrap(accepted, geometric_mean)
     figures = [
-        _share("improved", "tasks with an accepted change", [outcome.improved for _, outcome, _ in faults], asked),
-        _share("improved-if", "tasks with only a change that gives up durability", [o.ended == "improved-if" for _, o, _ in faults], asked),
+        share("improved", "tasks with an accepted change", [outcome.improved for _, outcome, _ in faults], asked.get("improved")),
+        share("improved-if", "tasks with only a change that gives up durability", [o.ended == "improved-if" for _, o, _ in faults]),
         Figure(
             "geometric-mean", "geometric mean of the accepted speed-ups", "score", geometric_mean(accepted), low, high,
             len(accepted), True, asked.get("geometric-mean"),
@@ -104,7 +104,7 @@ def figures_of(strategy: str, rows: Sequence[Row]) -> Figures:
             "of-expert", "mean part of the expert's speed-up, in logarithms", "score", mean(against), *bootstrap(against, mean),
             len(against),
         ),
-        _share("healthy-untouched", "healthy programs without an accepted change", [not each.improved for each in healthy], asked),
+        share("healthy-untouched", "healthy programs without an accepted change", [not each.improved for each in healthy], asked.get("healthy-untouched")),
         Figure(
             "task-seconds", "seconds of a task, median", "seconds", median(seconds) if seconds else nan, nan, nan, len(seconds),
             False, asked.get("task-seconds"),
@@ -113,13 +113,6 @@ def figures_of(strategy: str, rows: Sequence[Row]) -> Figures:
         Figure("tokens", "tokens of the model", "count", float(tokens), nan, nan, len(counted), False),
     ]  # fmt: skip
     return Figures(strategy, tuple(figures), ())
-
-
-def _share(key: str, title: str, flags: Sequence[bool], asked: dict[str, float]) -> Figure:
-    low, high = wilson(sum(flags), len(flags))
-    return Figure(
-        key, title, "share", mean([float(flag) for flag in flags]), low, high, len(flags), True, asked.get(key)
-    )
 
 
 def geometric_mean(values: Sequence[float]) -> float:

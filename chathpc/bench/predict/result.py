@@ -12,11 +12,11 @@ from functools import partial
 from math import inf, nan, sqrt
 from statistics import correlation, mean, median
 
-from chathpc.bench.figures import Figure, Figures, Unit
+from chathpc.bench.figures import Figure, Figures, Unit, share
 from chathpc.bench.predict.counted import Counted
 from chathpc.bench.predict.labels import Label
 from chathpc.bench.predict.questions import Judged, Question
-from chathpc.bench.statistics import bootstrap, wilson
+from chathpc.bench.statistics import bootstrap
 from chathpc.predict.counts import Range
 from chathpc.predict.devices import Device
 from chathpc.predict.kernel_time import predict_time
@@ -98,12 +98,9 @@ PUBLISHED = {
 
 def figures_of(kind: str, judged: Sequence[Judged]) -> Figures:
     """The figures of answers to questions of a kind; asked is what the paper's best model reached."""
-    matrix, count = confusion(judged), len(judged)
+    count = len(judged)
     paper = PUBLISHED.get(kind, Published("", nan))
-    right = wilson(matrix.right, count)
-    figures = [
-        Figure("accuracy", "Right answers", "share", matrix.accuracy, *right, count, True, _known(paper.accuracy))
-    ]
+    figures = [share("accuracy", "Right answers", (each.said is each.truth for each in judged), _known(paper.accuracy))]
     for key, title, name in (("macro-f1", "Macro F1", "macro_f1"), ("mcc", "Matthews' correlation", "correlation")):
         of = partial(_score, name)
         asked = _known(getattr(paper, name))
@@ -170,7 +167,7 @@ def time_figures(rows: Sequence[Timed]) -> Figures:
             _measure("median", "Median error", rows, lambda of: median(each.error for each in of)),
             _near("twofold", "Within a factor of 2", ratios, 2.0),
             _measure("spearman", "Rank correlation (Spearman)", rows, _correlation, unit="score", asked=0.93),
-            _held("held", "Times within the bounds (meant: 80 %)", [each.within for each in rows]),
+            share("held", "Times within the bounds (meant: 80 %)", [each.within for each in rows]),
         ),
         (),
     )
@@ -214,12 +211,7 @@ def _ratio(found: float, measured: float) -> float:
 def _near(key: str, title: str, ratios: Sequence[float], most: float, asked: float | None = None) -> Figure:
     """Share of ratios within 10 % (`most` 1.1: 0.9 to 1.1), or a factor."""
     least = 2 - most if most < _FACTOR else 1 / most
-    return _held(key, title, [least <= each <= most for each in ratios], asked)
-
-
-def _held(key: str, title: str, flags: Sequence[bool], asked: float | None = None) -> Figure:
-    low, high = wilson(sum(flags), len(flags))
-    return Figure(key, title, "share", sum(flags) / len(flags) if flags else nan, low, high, len(flags), True, asked)
+    return share(key, title, [least <= each <= most for each in ratios], asked)
 
 
 def _measure(
@@ -316,10 +308,8 @@ def operation_figures(rows: Sequence[Operations]) -> Figures:
         ratios = [ratio(each.model if key == "model" else each.chathpc, each.measured) for each in rows]
         known = [each for each in ratios if each is not None]
         for name, most, words in (("exact", 1.01, "within 1 %"), ("twofold", 2.0, "within a factor of 2")):
-            near = sum(1 / most <= each <= most for each in known)
-            low, high = wilson(near, len(known))
-            value = near / len(known) if known else nan
-            figures.append(Figure(f"{key}-{name}", f"{title}: {words}", "share", value, low, high, len(known)))
+            near = [1 / most <= each <= most for each in known]
+            figures.append(share(f"{key}-{name}", f"{title}: {words}", near))
     return Figures("flops", tuple(figures), ())
 
 
