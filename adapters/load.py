@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
 
 import numpy as np
@@ -277,10 +277,8 @@ def _hint(path: Path) -> str:
         return KNOWN
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."
-    for entry in sorted(path.iterdir()):
-        if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and detect(Glance(entry)) is not None:
-            return f"There is a database in it: give {entry}."
-    known = _known(path)
+    folders = (each for each in sorted(path.iterdir()) if each.is_dir() and os.access(each, os.R_OK | os.X_OK))
+    known = list(islice((each for each in folders if detect(Glance(each)) is not None), 2)) or _known(path)
     if len(known) > 1:
         return f"There are profiles in it: give one, such as {known[0]}, or those of the ranks of one run together."
     return f"There is a profile in it: give {known[0]}." if known else KNOWN

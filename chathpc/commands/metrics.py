@@ -94,7 +94,7 @@ def _text(profile: Profile, style: Style) -> str:
     from chathpc.reports.page import Page
 
     page = Page(style)
-    contexts = f"{numbers.count(len(profile.tree))} contexts"
+    contexts = numbers.quantity(len(profile.tree), "contexts")
     words = (profile.title, profile.format, *run_words(run_facts(profile)), contexts)
     page.paragraph(" · ".join(words), indent=0, style="dim")
     if profile.helpers.sentence:

@@ -75,9 +75,10 @@ def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     from chathpc.reports.page import Page
 
     page = Page(style)
-    total = f"{numbers.quantity(record.total, record.unit)} of {profile.metric(record.metric).title}"
+    total, title = numbers.quantity(record.total, record.unit), profile.metric(record.metric).title
+    total = total if title.endswith(record.unit) and record.unit in total else f"{total} of {title}"
     shown = sum(not row.label.startswith("…") for row in record.rows)
-    contexts = f"{numbers.count(shown)} of {numbers.count(len(profile.tree))} contexts"
+    contexts = f"{numbers.count(shown)} of {numbers.quantity(len(profile.tree), 'contexts')}"
     page.paragraph(" · ".join((profile.title, profile.shape, total, contexts)), indent=0, style="dim")
     if profile.helpers.sentence:
         page.paragraph(profile.helpers.sentence, indent=0, style="dim")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,13 +12,12 @@ from chathpc.diagnosis.gpu_tools import counters, vendor_of
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
+from chathpc.view import pictures
 from chathpc.view.draw import view_of
-from chathpc.view.records import DrawnKernel, Group, View
+from chathpc.view.pictures import Mark, Roof
+from chathpc.view.records import Group, View
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from chathpc.profile.profile import Profile
 
 #: Colours of the page (reports/html/page.css), by what the time was spent on.
@@ -36,9 +34,9 @@ _COLOURS: dict[Group, str] = {
     "runtime": "#9fd0cf",
     "other": "#dcdce2",
 }
-_INK, _BAR, _MEAN = "#1b1b22", "#2d5fc4", "#b3261e"
-#: Inches; dots an inch.
-_WIDTH, _ROW, _DOTS = 12.0, 0.24, 120
+_BAR, _MEAN = "#2d5fc4", "#b3261e"
+#: Inches.
+_WIDTH, _ROW = 12.0, 0.24
 #: Narrower parts of a flame graph are not drawn; characters that fit in its whole width.
 _NARROWEST, _CHARACTERS = 0.001, 150
 #: Threads or ranks that get a name of their own at the axis.
@@ -59,7 +57,7 @@ def flame(profile: Profile, metric: str | None) -> bytes:
     whole = inclusive[0]
     shown = [node for node, value in enumerate(inclusive) if whole > 0 and value >= _NARROWEST * whole]
     rows = max((depth[node] for node in shown), default=0) + 1
-    figure, axes = _figure(max(rows * _ROW + 1.2, 2.5))
+    figure, axes = pictures.figure_of(_WIDTH, max(rows * _ROW + 1.2, 2.5))
     for node in shown:
         width = inclusive[node] / whole
         colour = _COLOURS["other" if node == 0 else view.groups[tree.group[node - 1]]]
@@ -75,7 +73,7 @@ def flame(profile: Profile, metric: str | None) -> bytes:
                 shorten(name, room),
                 va="center",
                 fontsize=7,
-                color=_INK,
+                color=pictures.INK,
                 clip_on=True,
             )
     title = next((one.title for one in view.metrics if one.id == chosen), chosen)
@@ -83,7 +81,7 @@ def flame(profile: Profile, metric: str | None) -> bytes:
     axes.set(xlim=(0, 1), ylim=(0.5 - rows, 0.5))
     axes.set_title(f"{profile.title}: {title}, {numbers.quantity(whole, unit)}", loc="left", fontsize=10)
     axes.axis("off")
-    return _png(figure)
+    return pictures.png(figure)
 
 
 def icicle(above: Sequence[int], values: Sequence[float]) -> tuple[list[int], list[float], list[float]]:
@@ -104,7 +102,9 @@ def imbalance(profile: Profile, metric: str | None) -> bytes:
     """Time of each thread or rank in the place of the first finding, with the mean. `metric` has to be the time."""
     view = _view(profile)
     drawn = view.threads
-    if drawn is None or metric not in (None, drawn.metric):
+    if drawn is not None and metric not in (None, drawn.metric):
+        raise UsageError("The balance is that of the time.", hint="Use it without --metric.")
+    if drawn is None:
         raise UsageError(
             "Nothing to compare: the profile has no time of several threads or ranks.",
             hint="Measure with more than one thread or rank.",
@@ -113,7 +113,7 @@ def imbalance(profile: Profile, metric: str | None) -> bytes:
     values = drawn.values[chosen]
     mean = sum(values) / len(values)
     unit = profile.metrics[drawn.metric].unit.value
-    figure, axes = _figure(4.0)
+    figure, axes = pictures.figure_of(_WIDTH, 4.0)
     axes.bar(range(len(values)), values, color=_BAR)
     axes.axhline(mean, color=_MEAN, linewidth=1, linestyle="--")
     axes.text(
@@ -134,7 +134,7 @@ def imbalance(profile: Profile, metric: str | None) -> bytes:
     axes.set_title(
         f"{profile.title}: time in {place}; the busiest has {numbers.number(most)}x the mean", loc="left", fontsize=10
     )
-    return _png(figure)
+    return pictures.png(figure)
 
 
 def roofline(profile: Profile, metric: str | None) -> bytes:
@@ -148,46 +148,16 @@ def roofline(profile: Profile, metric: str | None) -> bytes:
             "No roofline to draw: no counters of operations and memory traffic of kernels on a GPU.",
             hint=f"Collect them: {filled(profile, counters(profile))}" if on_gpu else "",
         )
-    figure, axes = _figure(5.5)
-    kernels = view.roofline
-    for kernel in kernels:
-        axes.scatter(
-            kernel.intensity, kernel.rate, s=30, color=_COLOURS["gpu"], edgecolor=_INK, linewidth=0.6, zorder=3
-        )
-    for kernel in kernels[:_LABELS]:
-        name = shorten(view.names[kernel.name], 32)
-        axes.annotate(name, (kernel.intensity, kernel.rate), xytext=(5, 4), textcoords="offset points", fontsize=7)
-    _roofs(axes, kernels)
-    axes.set(
-        xscale="log",
-        yscale="log",
-        xlabel="operations per byte of device memory traffic",
-        ylabel="operations per second",
-    )
-    axes.set_title(f"{profile.title}: roofline", loc="left", fontsize=10)
-    axes.grid(visible=True, which="major", linewidth=0.4)
-    return _png(figure)
-
-
-def _roofs(axes: Axes, kernels: Sequence[DrawnKernel]) -> None:
-    """One roof for each precision whose peaks are known: bandwidth × intensity up to the peak rate."""
-    ends = min(each.intensity for each in kernels) / 4, max(each.intensity for each in kernels) * 4
-    drawn = set()
-    for kernel in kernels:
-        if kernel.peak_rate is None or kernel.peak_bandwidth is None or kernel.precision in drawn:
-            continue
-        drawn.add(kernel.precision)
-        ridge = kernel.peak_rate / kernel.peak_bandwidth
-        points = [min(ends[0], ridge / 4), ridge, max(ends[1], ridge * 4)]
-        roof = [min(at * kernel.peak_bandwidth, kernel.peak_rate) for at in points]
-        axes.plot(points, roof, color=_INK, linewidth=1.2)
-        axes.annotate(
-            f"{kernel.precision} {numbers.quantity(kernel.peak_rate, 'op/s')}",
-            (points[-1], kernel.peak_rate),
-            fontsize=7,
-            ha="right",
-            va="bottom",
-        )
+    roofs = {
+        each.precision: Roof(each.precision, each.peak_rate, each.peak_bandwidth)
+        for each in reversed(view.roofline)
+        if each.peak_rate is not None and each.peak_bandwidth is not None
+    }
+    marks = [
+        Mark(view.names[each.name] if at < _LABELS else "", each.intensity, each.rate, _COLOURS["gpu"])
+        for at, each in enumerate(view.roofline)
+    ]
+    return pictures.roofline(f"{profile.title}: roofline", list(roofs.values()), marks)
 
 
 def _location(rank: int, thread: int) -> str:
@@ -198,20 +168,3 @@ def _location(rank: int, thread: int) -> str:
 def _view(profile: Profile) -> View:
     facts = Facts(profile)
     return view_of(profile, facts, diagnose(profile, facts))
-
-
-def _figure(height: float) -> tuple[Figure, Axes]:
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UsageError("Pictures need matplotlib.", hint="pip install 'chathpc[plot]'") from error
-    figure = Figure(figsize=(_WIDTH, height), dpi=_DOTS, layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure, figure.subplots()
-
-
-def _png(figure: Figure) -> bytes:
-    file = io.BytesIO()
-    figure.savefig(file, format="png", metadata={"Software": None})
-    return file.getvalue()

@@ -90,7 +90,7 @@ def _profile_words(shown: Profile) -> list[str]:
     from chathpc.profile import numbers
     from chathpc.profile.run import run_facts, run_words
 
-    contexts = f"{numbers.count(len(shown.tree))} contexts"
+    contexts = numbers.quantity(len(shown.tree), "contexts")
     return [word for word in (shown.title, shown.format, *run_words(run_facts(shown)), contexts) if word]
 
 

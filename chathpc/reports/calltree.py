@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
+from chathpc.profile.names import shorten_apart
 from chathpc.report import TreeRecord, TreeRow
 from chathpc.reports.style import Style
 from chathpc.reports.table import column
@@ -53,10 +54,35 @@ def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
     widest = max(map(len, times), default=0)
     head = len(_SHARE) + widest + _bar_columns(style) + 3 * len(_GAP)
     step, deepest = _indentation(tree.rows, min(style.width // 4, max(0, style.width - head - _NAME)))
-    return [
-        _line(row, time.rjust(widest), tree.total, step, deepest, style)
+    heads = [
+        _head(row, time.rjust(widest), tree.total, step, deepest, style)
         for row, time in zip(tree.rows, times, strict=True)
     ]
+    places = [_place(row, style.width - head.cell_len, style) for row, head in zip(tree.rows, heads, strict=True)]
+    names = _names(tree.rows, [_room(head, place, style) for head, place in zip(heads, places, strict=True)], style)
+    for head, name, place, row in zip(heads, names, places, tree.rows, strict=True):
+        head.append(name, style="bold" if tree.total > 0 and row.exclusive / tree.total >= _HOT else "")
+        gap = style.width - head.cell_len - cell_len(place)
+        if place and gap >= 2:
+            head.append(" " * gap)
+            head.append(place, style="blue")
+    return heads
+
+
+def _names(rows: Sequence[TreeRow], rooms: Sequence[int], style: Style) -> list[str]:
+    """What each row is called in its room; of names that would be alike what differs is told."""
+    short = [style.shorten(style.name(row.label), room) for row, room in zip(rows, rooms, strict=True)]
+    alike: dict[str, list[int]] = {}
+    for at, name in enumerate(short):
+        alike.setdefault(name, []).append(at)
+    for group in alike.values():
+        if len({rows[at].label for at in group}) > 1:
+            apart = shorten_apart(
+                [style.name(rows[at].label) for at in group], min(rooms[at] for at in group), ellipsis=style.fit("…")
+            )
+            for at, name in zip(group, apart, strict=True):
+                short[at] = style.shorten(name, rooms[at])
+    return short
 
 
 def _indentation(rows: Sequence[TreeRow], room: int) -> tuple[int, int]:
@@ -66,27 +92,29 @@ def _indentation(rows: Sequence[TreeRow], room: int) -> tuple[int, int]:
     return step, room // step
 
 
-def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style: Style) -> Text:
+def _head(row: TreeRow, time: str, total: float, step: int, deepest: int, style: Style) -> Text:
+    """What stands before the name."""
     own = row.exclusive / total if total > 0 else 0.0
-    hot = "bold" if own >= _HOT else ""
     line = Text.assemble(
         numbers.percent_cell(row.share).rjust(len(_SHARE)), _GAP, time, _GAP, bar(row.share, own, style), _GAP,
         " " * (step * min(row.depth, deepest)),
     )  # fmt: skip
     if row.depth > deepest:
         line.append(f"({row.depth}) ", style="dim")
-    room = max(8, style.width - line.cell_len)
-    label, place = style.name(row.label), style.name(row.place)
-    if place and place in label:
-        place = ""
-    place = style.shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - cell_len(label) - 2))
-    label = style.shorten(label, max(6, room - (cell_len(place) + 2 if place else 0)))
-    line.append(label, style=hot)
-    gap = style.width - line.cell_len - cell_len(place)
-    if place and gap >= 2:
-        line.append(" " * gap)
-        line.append(place, style="blue")
     return line
+
+
+def _place(row: TreeRow, left: int, style: Style) -> str:
+    """Where it is, unless the name says so, in a part of the columns that are left."""
+    room, label, place = max(8, left), style.name(row.label), style.name(row.place)
+    if place and place in label:
+        return ""
+    return style.shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - cell_len(label) - 2))
+
+
+def _room(head: Text, place: str, style: Style) -> int:
+    """Columns for the name."""
+    return max(6, max(8, style.width - head.cell_len) - (cell_len(place) + 2 if place else 0))
 
 
 def bar(share: float, own: float, style: Style) -> Text:

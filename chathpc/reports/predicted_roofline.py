@@ -5,13 +5,11 @@ A picture as SVG, or as PNG by matplotlib; a page with it and the text.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from dataclasses import replace
 from html import escape
 from math import ceil, floor, log10
 
-from chathpc.errors import UsageError
 from chathpc.predict.record import KINDS, KernelRecord, PredictionRecord, RoofRecord
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten
@@ -19,6 +17,7 @@ from chathpc.profile.text import clean
 from chathpc.reports import prediction_renderers
 from chathpc.reports.fragments import document
 from chathpc.reports.style import WIDEST, Style
+from chathpc.view.pictures import Mark, Roof, roofline
 
 #: Pixels: the picture, and its margins left, right, top, bottom.
 _WIDTH, _HEIGHT = 760, 480
@@ -27,8 +26,6 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 24, 44, 52
 _COLOURS = {"fp32": "#0072b2", "fp64": "#d55e00", "integer": "#009e73", "fp16": "#cc79a7", "tensor": "#e69f00"}
 #: Labels of roofs are that wide (pixels), and would touch if one's peak is less than so many times the other's.
 _LABEL, _NEAR = 150, 2.0
-#: Width of a roof's label in points, where matplotlib draws it.
-_LABEL_POINTS = 100
 _STYLE = (
     ":root{color-scheme:light dark}body{font-family:system-ui,sans-serif;margin:2rem auto;max-width:70rem;padding:0 1rem}"
     "svg{max-width:100%;height:auto}pre{overflow:auto;font-size:.85rem}"
@@ -57,42 +54,17 @@ def svg(record: PredictionRecord, style: Style) -> str:
 
 def png(record: PredictionRecord, style: Style) -> bytes:
     """The same picture, for slides and mails. Errors: UsageError without matplotlib."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise UsageError("PNG needs matplotlib.", hint="pip install 'chathpc[plot]', or use .svg") from error
-    figure = Figure(figsize=(9, 5.5), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    points = [(kernel, roof) for kernel in record.kernels[:_MOST] for roof in kernel.roofs if roof.intensity > 0]
-    bandwidth = record.device.bandwidth
-    across = [each for _, roof in points for each in (roof.intensity, roof.balance)] or [1.0]
-    left, right = min(across) / 3, max(across) * 3
-    kinds = list(dict.fromkeys(roof.kind for _, roof in points))
-    peaks = [record.device.peaks[kind] for kind in kinds]
-    for number, (kind, peak) in enumerate(zip(kinds, peaks, strict=True)):
-        colour = _colour(kind)
-        axes.plot([left, peak / bandwidth], [left * bandwidth, peak], color="#1b1b22", linewidth=1.2)
-        axes.plot([peak / bandwidth, right], [peak, peak], color=colour, linewidth=1.2)
-        label = f"{KINDS.get(kind, kind)} {numbers.quantity(peak, 'op/s')}"
-        away = (-_LABEL_POINTS * _beside(peaks, number), 0)
-        axes.annotate(
-            label, (right, peak), away, textcoords="offset points", fontsize=8, ha="right", va="bottom", color=colour
-        )
-    for kernel, roof in points:
-        axes.scatter(roof.intensity, _rate(kernel, roof), s=30, color=_colour(roof.kind), zorder=3)
-        if roof is kernel.roofs[0]:
-            name = clean(shorten(kernel.kernel, 32)).replace("$", r"\$")
-            axes.annotate(
-                name, (roof.intensity, _rate(kernel, roof)), xytext=(6, -3), textcoords="offset points", fontsize=8
-            )
-    axes.set(xscale="log", yscale="log", xlabel="operations per byte of device memory", ylabel="operations per second")
-    axes.set_title(_title(record).replace("$", r"\$"), loc="left", fontsize=10)
-    axes.grid(visible=True, which="major", linewidth=0.4)
-    written = io.BytesIO()
-    figure.savefig(written, format="png")
-    return written.getvalue()
+    kernels = record.kernels[:_MOST]
+    kinds = dict.fromkeys(roof.kind for each in kernels for roof in each.roofs if roof.intensity > 0)
+    peaks, bandwidth = record.device.peaks, record.device.bandwidth
+    roofs = [Roof(KINDS.get(kind, kind), peaks[kind], bandwidth, _colour(kind)) for kind in kinds]
+    marks = [
+        Mark(each.kernel if roof is each.roofs[0] else "", roof.intensity, _rate(each, roof), _colour(roof.kind))
+        for each in kernels
+        for roof in each.roofs
+        if roof.intensity > 0
+    ]
+    return roofline(_title(record), roofs, marks)
 
 
 def page(record: PredictionRecord, style: Style) -> str:

@@ -23,8 +23,8 @@ def build(page: Blocks, record: SpreadRecord) -> None:
     count = record.locations
     size = (
         f"{count:,} {'ranks and threads' if count > 1 else 'rank or thread'}",
-        f"{record.contexts:,} contexts",
-        f"{record.values:,} values",
+        numbers.quantity(record.contexts, "contexts"),
+        numbers.quantity(record.values, "values"),
     )
     page.head([record.title, record.what or record.metric, *size])
     few = f"{count:,} {'are' if count > 1 else 'is'} too few to tell groups, or who stands out."

@@ -344,9 +344,8 @@ def versions(known: Mapping[str, str]) -> str:
 
 def coverage(report: Report, rows: int) -> str:
     """How much of the tree is shown in `rows` rows, and how much of the time the pruned tree covers."""
-    shown, all_of_them = numbers.count(rows), numbers.count(report.pruning.contexts_before)
-    kept = report.pruning.time_kept_share
-    return f"{shown} of {all_of_them} contexts, {numbers.percent(kept)} of the time"
+    shown, every = numbers.count(rows), numbers.quantity(report.pruning.contexts_before, "contexts")
+    return f"{shown} of {every}, {numbers.percent(report.pruning.time_kept_share)} of the time"
 
 
 def checked(report: Report) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from chathpc.profile.activity import Activity
 from chathpc.profile.kernel_names import demangled
 from chathpc.profile.metric import Metric
-from chathpc.profile.names import in_words, shorten, shorten_path
+from chathpc.profile.names import in_words, middle, shorten_path
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 from chathpc.view.records import DrawnMetric, Group
@@ -60,7 +60,7 @@ class Table:
     def __init__(self, longest: int = LONGEST_NAME, *, paths: bool = False) -> None:
         self._number: dict[str, int] = {}
         self._known: dict[str, int] = {}
-        self._longest, self._cut = longest, shorten_path if paths else shorten
+        self._longest, self._cut = longest, shorten_path if paths else middle
 
     def add(self, text: str | None) -> int:
         """The number of `text`, listed as it may be shown; -1 for None."""

@@ -108,7 +108,7 @@ def test_a_folder_with_a_database_in_it(database: Path) -> None:
     (database.parent / "a file").touch()
     (database.parent / "a folder").mkdir()
     error = refusal(database.parent, r"\(it holds a file, a folder, db\)")
-    assert error.hint == f"There is a database in it: give {database}."
+    assert error.hint == f"There is a profile in it: give {database}."
 
 
 def test_a_folder_of_anything_else_is_told_with_some_of_its_names(tmp_path: Path) -> None:

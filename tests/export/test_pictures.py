@@ -14,6 +14,8 @@ import chathpc
 from chathpc.errors import UsageError
 from chathpc.export import TARGETS, exporter, pictures
 from chathpc.profile.remark import Device
+from chathpc.view import pictures as drawing
+from chathpc.view.pictures import Mark, Roof
 from tests.export.test_export import SMALL
 from tests.reports.browser.pages import EXAMPLES, kernels
 
@@ -25,13 +27,13 @@ PICTURES = [name for name, target in TARGETS.items() if target.is_binary]
 def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The figures that are drawn."""
     figures: list[Any] = []
-    whole = pictures._png
+    whole = drawing.png
 
     def kept(figure: Any) -> bytes:
         figures.append(figure)
         return whole(figure)
 
-    monkeypatch.setattr(pictures, "_png", kept)
+    monkeypatch.setattr(drawing, "png", kept)
     return figures
 
 
@@ -86,12 +88,29 @@ def test_kernels_stand_where_their_counters_say(drawn: list[Any], monkeypatch: p
     assert points == {(each.intensity, each.rate) for each in view.roofline}
 
 
+def test_no_label_of_a_roofline_is_upon_another_and_the_memory_has_one(drawn: list[Any]) -> None:
+    marks = [Mark(f"kernel_{at}<{'float, ' * 20}{at}>", 1 + at / 1000, 1e11 + at * 1e8, "red") for at in range(6)]
+    drawing.roofline("$a$", [Roof("fp32", 2e13, 1.5e12), Roof("fp64", 1e13, 1.5e12)], marks)
+    (axes,) = drawn[0].axes
+    assert {"device memory 1.50 TB/s", "fp32 20.0 T op/s", "fp64 10.0 T op/s"} <= {
+        each.get_text() for each in axes.texts
+    }
+    assert len({each.get_text() for each in axes.texts}) == len(axes.texts) > 6
+    boxes = [each.get_window_extent() for each in axes.texts]
+    assert not any(box.overlaps(other) for at, box in enumerate(boxes) for other in boxes[:at])
+
+
 @pytest.mark.parametrize(
     ("target", "words"), [("imbalance-png", "several threads or ranks"), ("roofline-png", "counters")]
 )
 def test_what_cannot_be_drawn_is_refused(target: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         exporter(target)(SMALL, None)
+
+
+def test_the_balance_of_another_metric_is_refused_for_that_reason() -> None:
+    with pytest.raises(UsageError, match="is that of the time"):
+        exporter("imbalance-png")(chathpc.load(EXAMPLES / "omp-triangle" / "database"), "gpu.bytes")
 
 
 def test_counters_of_a_gpu_are_advised_where_there_is_one_by_its_makers_tool() -> None:

@@ -35,7 +35,7 @@ async function start() {
     page.comparison ? comparison(page.comparison) : "",
     tree ? tree.element : "",
     has("functions") && view.functions.name.length ? rowTable(view, state, view.functions, page.kind === "report" ? "functions" : "tree-functions", "Functions", "Function") : "",
-    has("lines") && view.lines.name.length ? rowTable(view, state, view.lines, "lines", "Lines", "Line") : "",
+    has("lines") && view.lines.file.some((file) => file >= 0) ? rowTable(view, state, view.lines, "lines", "Lines", "Line") : "",
     has("threads") ? threadsPart(view, state) : "",
     has("timeline") ? timelinePart(view) : "",
     has("roofline") ? rooflinePart(view) : "",

@@ -79,7 +79,8 @@ function rowTable(view, state, rows, id, title, what) {
       const name = view.names[rows.name[at]];
       return state.find ? button(name, () => state.find(name), { cls: "link", title: `${name}\nShow in the call tree` }) : name;
     }
-    holder.replaceChildren(sortable(title, columns, list, 1, { filter: (at) => `${view.names[rows.name[at]]} ${placeOf(at)}` }).element);
+    const known = columns.filter((column) => column.cls !== "place" || list.some(column.key)); // without columns in which nothing is known
+    holder.replaceChildren(sortable(title, known, list, 1, { filter: (at) => `${view.names[rows.name[at]]} ${placeOf(at)}` }).element);
   }
   state.onMetric(build);
   build();
