@@ -10,6 +10,7 @@ from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.reports import scaled
+from chathpc.reports.blocks import plain
 from chathpc.reports.fragments import document
 from chathpc.reports.style import Style
 from chathpc.scale.record import LawRecord, NodeRecord, Scaling
@@ -58,7 +59,7 @@ def render(record: Scaling, style: Style) -> str:
         *(f"<p>{_safe(each)}</p>" for each in scaled.workers(record)),
         "<h2>At larger scales</h2>",
         '<p class="dim">From laws fitted to these runs, with 80 % intervals.</p>',
-        *(f"<p><b>{_safe(about)}</b> {_safe(rest)}</p>" for about, rest in scaled.outlook(record, 12)),
+        *(f"<p><b>{_safe(about)}</b> {_safe(plain(rest))}</p>" for about, rest in scaled.outlook(record, 12)),
         *_job(record),
         *(["<h2>Notes</h2>"] if record.notes else []),
         *(f"<p>{_safe(note)}</p>" for note in record.notes),

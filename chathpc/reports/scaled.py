@@ -9,7 +9,7 @@ from rich.text import Text
 
 from chathpc.profile import numbers
 from chathpc.reports import wording
-from chathpc.reports.blocks import INDENT, Blocks, between, named
+from chathpc.reports.blocks import INDENT, Blocks, Piece, between, named, plain
 from chathpc.reports.page import Page
 from chathpc.reports.spread import cell, sentences
 from chathpc.scale.record import (
@@ -65,7 +65,7 @@ def build(page: Blocks, record: Scaling) -> None:
         page.paragraph(sentence)
     page.heading("At larger scales", "from laws fitted to these runs, 80 % intervals")
     for about, rest in outlook(record, _RANKED * 2 if page.style.verbose else _RANKED):
-        page.paragraph([(about, "strong"), f" {rest}"])
+        page.paragraph([(about, "strong"), " ", *rest])
     page.blank()
     page.notes(record.notes)
 
@@ -122,22 +122,22 @@ def findings(record: Scaling) -> list[tuple[FindingRecord, str, str]]:
     return [(each, numbers.percent_cell(each.share), _sentence(record, each)) for each in record.findings]
 
 
-def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, str]]:
+def outlook(record: Scaling, ranked: int = _RANKED) -> Iterator[tuple[str, list[Piece]]]:
     """Sentences about larger scales, each in two parts: what it is about, and the rest."""
     measured = [_measured(record, each) for each in record.predictions]
     for each, told in zip(record.predictions, measured, strict=True):
-        yield f"At {target_words(each)}:", told or _prediction(record, each, ranked)
+        yield f"At {target_words(each)}:", [told] if told else _prediction(record, each, ranked)
     if record.next_run is not None and record.next_run.question and not measured[0]:
-        yield "Next run:", next_run(record, record.next_run)
+        yield "Next run:", [next_run(record, record.next_run)]
     crossing = record.crossing
     # Where it may be within the interval, nobody knows whether there is one.
     if crossing is not None and not crossing.refusal and (crossing.value is not None or crossing.low is None):
-        yield "Waiting", _crossing(record, crossing)
+        yield "Waiting", [_crossing(record, crossing)]
 
 
 def outlook_sentences(record: Scaling, ranked: int = _RANKED) -> list[str]:
     """The same as whole sentences."""
-    return [f"{about} {rest}" for about, rest in outlook(record, ranked)]
+    return [f"{about} {plain(rest)}" for about, rest in outlook(record, ranked)]
 
 
 def workers(record: Scaling) -> list[str]:
@@ -228,9 +228,9 @@ def _sentence(record: Scaling, finding: FindingRecord) -> str:
     return f"{why}. {'Per run' if record.kind == 'problem size' else who}: {costs}{unit}{law}."
 
 
-def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
+def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> list[Piece]:
     if found.elapsed is None:
-        return f"cannot be extrapolated from these runs: {found.refusal}."
+        return [f"cannot be extrapolated from these runs: {found.refusal}."]
 
     def time(number: float) -> str:
         return numbers.quantity(number, record.unit)
@@ -240,12 +240,12 @@ def _prediction(record: Scaling, found: PredictionRecord, ranked: int) -> str:
         said += f", efficiency {_ranged(found.efficiency, numbers.percent)}"
     whole = found.elapsed.value
     shown = [each for each in found.ranked[:ranked] if each.cost.value > 0.05 * whole]
-    parts = [f"{each.name} {_ranged(each.cost, time)}" for each in shown]
+    parts: list[list[Piece]] = [[*named(each.name), f" {_ranged(each.cost, time)}"] for each in shown]
     rest = whole - sum(each.cost.value for each in shown)
     most = "Most of it" if rest < whole / 2 else "Largest places"
     if shown and rest > shown[-1].cost.value:
-        parts.append(f"elsewhere {time(rest)}")
-    return said + (f". {most}: {'; '.join(parts)}." if parts else ".")
+        parts.append([f"elsewhere {time(rest)}"])
+    return [said, *([f". {most}: ", *between(parts, "; ")] if parts else []), "."]
 
 
 def _measured(record: Scaling, found: PredictionRecord) -> str:

@@ -62,6 +62,12 @@ def test_the_page_has_verdict_matrix_curves_tree_and_outlook(record: Scaling) ->
     assert '<polygon class="b"' in text
 
 
+def test_markdown_has_every_place_of_a_prediction_as_code(record: Scaling) -> None:
+    (told,) = (line for line in scale_renderers()["markdown"](record, Style()).splitlines() if "At 64 threads" in line)
+    assert all(f"`{each.name}`" in told for each in record.predictions[0].ranked[:1])
+    assert told.count("`") == 2 * sum(f"{each.name} " in told.replace("`", "") for each in record.predictions[0].ranked)
+
+
 def test_the_page_loads_and_runs_nothing(record: Scaling) -> None:
     tags = _Tags()
     tags.feed(page(record))
