@@ -7,12 +7,12 @@ be relative to the one before; `calls=` is followed by a line with the cost of t
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
-from chathpc.adapters.call_graph import CAVEAT, below, carrying
+from chathpc.adapters.call_graph import CAVEAT, Arc, divided, put
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.lines import lines
 from chathpc.adapters.stacks import Stacks, too_short
@@ -59,36 +59,35 @@ UNKNOWN = "???"
 
 @dataclass(frozen=True, slots=True)
 class _Graph:
-    """Functions by number, the arcs between them with the lines that they start from, and calls received."""
+    """Functions by number, the arcs between them, and the lines that these start from."""
 
     number: dict[Key, int]
-    arcs: dict[tuple[int, int], set[tuple[str, int]]]
-    received: dict[int, int]
-    inclusive: dict[tuple[int, int], float]
+    arcs: dict[tuple[int, int], Arc]
+    sites: dict[tuple[int, int], set[tuple[str, int]]]
 
 
 def read(path: Path) -> Profile:
-    """The profile of a callgrind file, plain or gzip: functions below their dominators, lines in them."""
+    """The profile of a callgrind file, plain or gzip: functions below their callers, lines in them."""
     found = parse(lines(path, longest=1 << 20), path)
     metrics = _metrics(found)
     graph = _graph(found)
     own = [0.0] * len(graph.number)
     for (function, _, _), costs in found.costs.items():
         own[graph.number[function]] += costs[0]
-    arcs = carrying(graph.inclusive)
-    parent, order = below(len(own), arcs, own)
     stacks, title = Stacks(), found.program or path.name
     root = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
-    context = _contexts(stacks, graph, arcs, parent, order, root)
+    frames = [
+        stacks.frame(name or "[unknown]", file=_known(file), module=_known(module))
+        for module, file, name in graph.number
+    ]
+    contexts = put(stacks, root, frames, own, graph.arcs, site=lambda at, *arc: _site(stacks, at, graph.sites[arc]))
     for (function, file, line), costs in found.costs.items():
-        node = context[graph.number[function]]
-        if line:
-            node = stacks.step(node, stacks.frame("", kind=NodeKind.LINE, file=_known(file), line=line))
+        parts = contexts[graph.number[function]]
+        nodes = [_line(stacks, node, file, line) for node in parts] if line else parts
         for event, value in zip(found.events, costs, strict=False):
-            if value:
-                stacks.add(metrics[event].id, node, value * metrics[event].scale)
-    for index, count in graph.received.items():
-        stacks.add("calls.count", context[index], count)
+            for node, amount in zip(nodes, divided(value, parts.values()), strict=True):
+                if amount:
+                    stacks.add(metrics[event].id, node, amount * metrics[event].scale)
     if not any(stacks.has(metric.id) for metric in metrics.values()):
         raise AdapterError("all its costs are 0", path=path, hint="Record it again with a longer run.")
     calls = Metric(id="calls.count", unit=Unit.COUNT, description="calls", source_name="calls")
@@ -105,6 +104,16 @@ def read(path: Path) -> Profile:
         timed=True,
         insufficient=_insufficient(metrics[found.events[0]], sum(own)),
     )
+
+
+def _line(stacks: Stacks, node: int, file: str, line: int) -> int:
+    return stacks.step(node, stacks.frame("", kind=NodeKind.LINE, file=_known(file), line=line))
+
+
+def _site(stacks: Stacks, node: int, sites: Set[tuple[str, int]]) -> int:
+    """The line of a call in the caller's context, where there is only one."""
+    file, line = next(iter(sites)) if len(sites) == 1 else ("", 0)
+    return _line(stacks, node, file, line) if line else node
 
 
 def _insufficient(metric: Metric, total: float) -> str:
@@ -140,41 +149,17 @@ def _graph(found: Callgrind) -> _Graph:
     for function in [key for key, *_ in found.costs] + [caller for caller, *_ in found.calls]:
         index = number.setdefault(function, len(number))
         by_name.setdefault((function[0], function[2]), index)
-    arcs: dict[tuple[int, int], set[tuple[str, int]]] = {}
-    received: dict[int, int] = {}
-    inclusive: dict[tuple[int, int], float] = {}
+    arcs: dict[tuple[int, int], Arc] = {}
+    sites: dict[tuple[int, int], set[tuple[str, int]]] = {}
     for (caller, file, line, called), (count, cost) in found.calls.items():
         callee = number.get(called, by_name.get((called[0], called[2])))
         if callee is None:
             callee = number[called] = by_name[called[0], called[2]] = len(number)
         arc = number[caller], callee
-        arcs.setdefault(arc, set()).add((file, line))
-        received[callee] = received.get(callee, 0) + count
-        inclusive[arc] = inclusive.get(arc, 0.0) + max(cost, 0.0)
-    return _Graph(number, arcs, received, inclusive)
-
-
-def _contexts(
-    stacks: Stacks, graph: _Graph, arcs: list[tuple[int, int]], parent: list[int], order: list[int], root: int
-) -> list[int]:
-    """The context of each function: below its dominator, at the line of the call where there is only one."""
-    keys = list(graph.number)
-    callers: dict[int, list[int]] = {}
-    for caller, callee in arcs:
-        if caller != callee:
-            callers.setdefault(callee, []).append(caller)
-    context = [root] * len(keys)
-    for index in order:
-        module, file, name = keys[index]
-        above = parent[index]
-        node = root if above < 0 else context[above]
-        if above >= 0 and callers.get(index) == [above]:
-            sites = graph.arcs[above, index]
-            if len(sites) == 1 and (site := next(iter(sites)))[1] > 0:
-                node = stacks.step(node, stacks.frame("", kind=NodeKind.LINE, file=_known(site[0]), line=site[1]))
-        frame = stacks.frame(name or "[unknown]", file=_known(file), module=_known(module))
-        context[index] = stacks.step(node, frame)
-    return context
+        before = arcs.get(arc, Arc())
+        arcs[arc] = Arc(before.cost + max(cost, 0.0), before.calls + count)
+        sites.setdefault(arc, set()).add((file, line))
+    return _Graph(number, arcs, sites)
 
 
 def _known(name: str) -> str:

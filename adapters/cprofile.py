@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from chathpc.adapters.adapter import Adapter
-from chathpc.adapters.call_graph import CAVEAT, below, carrying
+from chathpc.adapters.call_graph import CAVEAT, OUTSIDE, Arc, put
 from chathpc.adapters.content import DAMAGED, read_bytes
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.protobuf import Damaged
@@ -42,8 +42,6 @@ _TIME = Metric("cpu.time", Unit.SECONDS, "wall-clock time of the functions", "to
 _CALLS = Metric("calls.count", Unit.COUNT, "calls", "ncalls")
 #: More seconds than any run lasts (a century).
 _LONGEST = 3.2e9
-#: Own times that callers caused add up to the function's within this part of it.
-_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +60,6 @@ class _Functions:
     number: dict[Key, int] = field(default_factory=dict)
     costs: list[_Cost] = field(default_factory=list)
     arcs: dict[tuple[int, int], _Cost] = field(default_factory=dict)
-
-    def callers(self) -> list[dict[int, _Cost]]:
-        """By whom each function is called, itself included."""
-        found: list[dict[int, _Cost]] = [{} for _ in self.costs]
-        for (caller, callee), cost in self.arcs.items():
-            found[callee][caller] = cost
-        return found
 
 
 def read(path: Path) -> Profile:
@@ -123,46 +114,24 @@ def _functions(rows: Iterable[tuple[Value, Value]]) -> tuple[_Functions, int]:
 
 
 def _put(functions: _Functions, stacks: Stacks, root: int) -> None:
-    """Put the functions below `root`: each below its dominator, but its own time below each of its callers, where the file tells what
-    these caused.
-    """
-    costs, callers = functions.costs, functions.callers()
-    calling = {caller for caller, _ in functions.arcs}
-    # Whoever is called more often than by those whom the profiler saw was called by what started the profile.
-    entries = [one for one, cost in enumerate(costs) if sum(each.calls for each in callers[one].values()) < cost.calls]
-    arcs = carrying({arc: cost.whole for arc, cost in functions.arcs.items()})
-    parent, order = below(len(costs), arcs, [cost.whole for cost in costs], entries)
-    keys, place = list(functions.number), [root] * len(costs)
-    parts: list[tuple[int, int, int, _Cost]] = []
-    for index in order:
-        file, line, name = keys[index]
+    """Put the functions below `root`."""
+    costs, frames = functions.costs, []
+    arcs = {arc: Arc(cost.whole, cost.calls) for arc, cost in functions.arcs.items()}
+    seen = [Arc()] * len(costs)
+    for (_, callee), arc in arcs.items():
+        seen[callee] = Arc(seen[callee].cost + arc.cost, seen[callee].calls + arc.calls)
+    for index, (file, line, name) in enumerate(functions.number):
         known = "" if file.startswith(("~", "<")) else file
-        frame = stacks.frame(
-            name or "[unknown]", file=known, line=line, kind=NodeKind.FUNCTION if known else _kind(name)
-        )
-        split = _split(index, costs[index], callers[index])
-        parts += [(index, caller, frame, cost) for caller, cost in split.items()]
-        if index in calling or not split:
-            place[index] = stacks.step(root if parent[index] < 0 else place[parent[index]], frame)
-        if not split:
-            _add(stacks, place[index], costs[index])
-    for index, caller, frame, cost in parts:
-        _add(stacks, place[index] if caller == index else stacks.step(place[caller], frame), cost)
-
-
-def _split(index: int, cost: _Cost, callers: dict[int, _Cost]) -> dict[int, _Cost]:
-    """What each caller of a function caused, where that is the whole; nothing where the file does not tell it, or where there is one."""
-    if len(callers.keys() - {index}) < 2 or sum(each.calls for each in callers.values()) != cost.calls:
-        return {}
-    own = sum(each.own for each in callers.values())
-    return callers if abs(own - cost.own) <= _ROUNDED * cost.own else {}
-
-
-def _add(stacks: Stacks, node: int, cost: _Cost) -> None:
-    if cost.own:
-        stacks.add("cpu.time", node, cost.own)
-    if cost.calls:
-        stacks.add("calls.count", node, cost.calls)
+        kind = NodeKind.FUNCTION if known else _kind(name)
+        frames.append(stacks.frame(name or "[unknown]", file=known, line=line, kind=kind))
+        # Whoever is called more often than by those whom the profiler saw was called by what started the profile.
+        if costs[index].calls > seen[index].calls:
+            rest = max(costs[index].whole - seen[index].cost, 0.0)
+            arcs[OUTSIDE, index] = Arc(rest, costs[index].calls - seen[index].calls)
+    for cost, parts in zip(costs, put(stacks, root, frames, [cost.own for cost in costs], arcs), strict=True):
+        for node, part in parts.items():
+            if cost.own * part:
+                stacks.add("cpu.time", node, cost.own * part)
 
 
 def _kind(name: str) -> NodeKind:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
-from chathpc.adapters.call_graph import CAVEAT, DIVIDED, below, divided
+from chathpc.adapters.call_graph import CAVEAT, OUTSIDE, Arc, put
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.lines import lines
 from chathpc.adapters.stacks import Stacks
@@ -46,7 +46,8 @@ _PRIMARY = re.compile(
     r"(?:\s++(?P<calls>\d{1,18})(?:\+(?P<again>\d{1,18}))?)?\s++(?P<name>\S.*?)\s++\[\d{1,9}\]"
 )
 _ARC = re.compile(
-    rf"\s++(?:{_NUMBER}\s++{_NUMBER}\s++)?\d{{1,18}}(?:\+\d{{1,18}})?(?:/\d{{1,18}})?\s++\S.*?\s++\[(?P<index>\d{{1,9}})\]"
+    rf"\s++(?:(?P<own>{_NUMBER})\s++(?P<below>{_NUMBER})\s++)?(?P<calls>\d{{1,18}})(?:\+\d{{1,18}})?(?:/\d{{1,18}})?"
+    r"\s++\S.*?\s++\[(?P<index>\d{1,9})\]"
 )
 _CYCLE = re.compile(r" ?<cycle \d+>$")
 #: `solve (heat.c:12 @ 401136)`: with -l gprof lists lines instead of functions.
@@ -70,39 +71,29 @@ class Function:
 
 @dataclass(slots=True)
 class Functions:
-    """Functions by the key that the file gives them, and (caller, callee) pairs of keys."""
+    """Functions by the key that the file gives them, and the arcs between (caller, callee) pairs of keys."""
 
     known: dict[str, Function] = field(default_factory=dict)
-    arcs: list[tuple[str, str]] = field(default_factory=list)
-    #: Of the arcs with all below them, where the file tells; and what is to be known of the tree that was made.
-    costs: dict[tuple[str, str], float] = field(default_factory=dict)
-    caveat: str = CAVEAT
+    arcs: dict[tuple[str, str], Arc] = field(default_factory=dict)
 
     def stacks(self, title: str, cost: str) -> tuple[Stacks, int]:
-        """Contexts with the costs and calls of each function, below its callers where the costs of all arcs are known, else below its
-        dominator, or a root called `title`; and that root.
-        """
+        """Contexts with the costs and calls of each function, below its callers or a root called `title`; and that root."""
         stacks = Stacks()
         root = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
         number = {key: index for index, key in enumerate(self.known)}
-        arcs = [(number[a], number[b]) for a, b in self.arcs if a in number and b in number]
         functions = list(self.known.values())
-        costs = {(number[a], number[b]): cost for (a, b), cost in self.costs.items() if a in number and b in number}
-        contexts = divided(len(functions), costs) if arcs and costs.keys() >= set(arcs) else None
-        self.caveat = CAVEAT if contexts is None else DIVIDED
-        if contexts is None:
-            parent, order = below(len(functions), arcs, [function.own for function in functions])
-            row = {index: at for at, index in enumerate(order)}
-            contexts = [(row.get(parent[index], -1), index, 1.0) for index in order]
-        place: list[int] = []
-        for above, index, part in contexts:
-            one = functions[index]
-            frame = stacks.frame(one.name or "[unknown]", file=one.file, line=one.line, module=one.module)
-            place.append(stacks.step(root if above < 0 else place[above], frame))
-            if one.own:
-                stacks.add(cost, place[-1], one.own * part)
-            if one.calls:
-                stacks.add(_CALLS.id, place[-1], one.calls * part)
+        arcs = {(number[a], number[b]): arc for (a, b), arc in self.arcs.items() if a in number and b in number}
+        rest = [one.calls or 0 for one in functions]
+        for (_, callee), arc in arcs.items():
+            rest[callee] -= int(arc.calls)
+        arcs |= {(OUTSIDE, index): Arc(0.0, calls) for index, calls in enumerate(rest) if calls > 0}
+        frames = [
+            stacks.frame(one.name or "[unknown]", file=one.file, line=one.line, module=one.module) for one in functions
+        ]
+        for one, parts in zip(functions, put(stacks, root, frames, [one.own for one in functions], arcs), strict=True):
+            for node, part in parts.items():
+                if one.own * part:
+                    stacks.add(cost, node, one.own * part)
         return stacks, root
 
 
@@ -148,7 +139,7 @@ def read(path: Path) -> Profile:
 
 def _parse(text: Iterable[str]) -> _Listing:
     listing, part, primary = _Listing(), "", ""
-    callers: list[str] = []
+    callers: dict[str, Arc] = {}
     for line in text:
         row = line.replace("\f", "").rstrip()
         if row.startswith("Flat profile"):
@@ -165,18 +156,21 @@ def _parse(text: Iterable[str]) -> _Listing:
             listing.flat.append(_function(found["name"], float(found["own"]), found["calls"]))
         elif part == "graph":
             if row.startswith("-----"):
-                callers, primary = [], ""
+                callers, primary = {}, ""
             elif found := _PRIMARY.fullmatch(row):
                 primary = found["index"]
                 count = None if found["calls"] is None else str(int(found["calls"]) + int(found["again"] or 0))
                 if not found["name"].endswith("as a whole>"):
                     listing.graph.known[primary] = _function(found["name"], float(found["own"]), count)
-                listing.graph.arcs += [(caller, primary) for caller in callers]
+                if found["again"]:
+                    listing.graph.arcs[primary, primary] = Arc(calls=int(found["again"]))
+                listing.graph.arcs |= {(caller, primary): arc for caller, arc in callers.items()}
             elif found := _ARC.fullmatch(row):
+                arc = Arc(float(found["own"] or 0) + float(found["below"] or 0), int(found["calls"]))
                 if primary:
-                    listing.graph.arcs.append((primary, found["index"]))
+                    listing.graph.arcs[primary, found["index"]] = arc
                 else:
-                    callers.append(found["index"])
+                    callers[found["index"]] = arc
     return listing
 
 
@@ -238,7 +232,7 @@ def _not_collected(listing: _Listing) -> dict[str, str]:
 _ID = r'(?:"(?:[^"\\]|\\.)*+"|[\w.]++)'
 _NODE = re.compile(rf"\s*+(?P<id>{_ID})\s*+\[(?P<facts>.*)\]\s*;?\s*")
 _EDGE = re.compile(rf"\s*+(?P<caller>{_ID})\s*+->\s*+(?P<callee>{_ID})\s*+(?P<facts>\[.*)?;?\s*")
-_SHARE = re.compile(r'\blabel="(?P<share>\d{1,4}(?:\.\d{1,9})?)%')
+_SHARE = re.compile(r'\blabel="(?P<share>\d{1,4}(?:\.\d{1,9})?)%(?:\\n(?P<calls>\d{1,18})[×x])?')
 _LABEL = re.compile(r'\blabel="(?P<label>(?:[^"\\]|\\.)*+)"')
 _TOTAL = re.compile(r"\d{1,4}(?:\.\d{1,9})?%")
 _OWN = re.compile(r"\((?P<own>\d{1,4}(?:\.\d{1,9})?)%\)")
@@ -252,9 +246,9 @@ def _read_dot(path: Path) -> Profile:
     functions = Functions()
     for line in lines(path, longest=1 << 20):
         if edge := _EDGE.fullmatch(line):
-            functions.arcs.append(arc := (_plain(edge["caller"]), _plain(edge["callee"])))
-            if share := _SHARE.search(edge["facts"] or ""):
-                functions.costs[arc] = float(share["share"])
+            told = _SHARE.search(edge["facts"] or "")
+            arc = Arc(float(told["share"]), int(told["calls"] or 0)) if told else Arc()
+            functions.arcs[_plain(edge["caller"]), _plain(edge["callee"])] = arc
         elif (node := _NODE.fullmatch(line)) and (label := _LABEL.search(node["facts"])):
             found = _labelled(label["label"])
             if found is not None:
@@ -278,7 +272,7 @@ def _read_dot(path: Path) -> Profile:
         caveats=(
             "A graph of gprof2dot has percentages only: of what (time, instructions, samples) and of how much is unknown.",
             "gprof2dot omits small functions and calls from the graph.",
-            functions.caveat,
+            CAVEAT,
         ),
         not_collected={"the costs themselves": "give chathpc the profile that the graph was drawn from"},
         timed=True,
