@@ -214,8 +214,9 @@ class Conversation:
         """The last answer's values in another unit."""
         said = next((step for turn in reversed(self.turns) for step in reversed(turn.steps) if not step.error), None)
         result = Result() if said is None else call(self.session, said.tool, said.arguments)
-        if said is None or not (text := in_unit(result, unit)):
+        if said is None:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
+        text = in_unit(result, unit) or f"Nothing of the last answer can be told in {unit}."
         step = Step(said.tool, said.arguments, Result(text, facts=result.facts, complete=True))
         self._tell([step], tell)
         return self._answer(question, [step], note=note, lack=lack)

@@ -36,7 +36,8 @@ _CALLED = {
     "pinned": "pageable",
 }  # fmt: skip
 _PHRASES = {
-    "i/o": "io", "bytes per second": "bandwidth", "dram-rate": "dram bandwidth", "over pcie": "copied", "block size": "threads per block",
+    "i/o": "io", "many times": "count",
+    "bytes per second": "bandwidth", "dram-rate": "dram bandwidth", "over pcie": "copied", "block size": "threads per block",
     "fp64": "double precision", "fp32": "single precision",
 }  # fmt: skip
 #: How near (0..1) words must be to one of a metric's names; where each word names one of its own; and for further metrics, as a part of
@@ -99,6 +100,16 @@ def spans(session: Session, said: Sequence[str]) -> list[tuple[int, int, str]]:
                 if kind not in best or score > best[kind][0]:
                     best[kind] = (score, begin, end, text)
     return list(dict.fromkeys(each[1:] for each in best.values()))
+
+
+def opposite(words: str, asked: str) -> str:
+    """The `words` for a metric with what is `asked` in the place of its opposite: bytes written, of what was read; empty where it is none."""
+    for word in _WORD.findall(asked.casefold()):
+        against = _OPPOSITES.get(root(_CALLED.get(word, word)))
+        said = [word if root(_CALLED.get(each, each)) == against else each for each in words.split()]
+        if " ".join(said) != words:
+            return " ".join(said)
+    return ""
 
 
 def _opposes(session: Session, metric: Metric, said: Sequence[str]) -> bool:

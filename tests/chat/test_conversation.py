@@ -102,7 +102,7 @@ def test_values_are_told_in_the_unit_that_is_asked_for(session: Session) -> None
     assert not first.steps[0].rows
     assert ask("in percent?").text == "dot: 50.00 %."
     assert ask("and in minutes").text == "dot: 0.1667 min."
-    assert ask("in GiB").matched is False
+    assert ask("in GB?").text == "Nothing of the last answer can be told in gb."
     assert ask("what percentage of solve is dot?").text.endswith(" That is 55.6 % of solve.")
 
 
@@ -352,7 +352,7 @@ def test_a_model_that_picks_no_tools_is_not_offered_any_again(session: Session) 
 
 def test_the_rounds_of_an_answer_are_paid_together_and_the_next_one_anew(session: Session) -> None:
     rounds = ((tool("top"),), (READ,))
-    free, price = agent(*rounds), Price(1.0, 1.0)
+    free, price = agent(*rounds), Price(input=1.0, output=1.0)
     Conversation(session, free).ask("hottest functions")
     first, second = (estimate(request, price).cost for request in free.requests)
     assert first is not None

@@ -373,6 +373,30 @@ def test_slips_of_words_are_no_strange_names(session: Session) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("wher is teh tiem spnt", "where is the time spent"), ("whcih lien is slowst", "which line is slowest")],
+)
+def test_a_question_with_slips_is_understood_and_told_as_such(typed: str, meant: str, session: Session) -> None:
+    found, plain = match(typed, session), match(meant, session)
+    assert (found.tool, found.arguments) == (plain.tool, plain.arguments)
+    assert found.note.startswith("Understood as: ")
+    assert not plain.note
+
+
+@pytest.mark.parametrize("question", ["is it NUMA?", "did I use AVX?", "what's the cache miss rate"])
+def test_a_quantity_that_was_not_measured_is_told_with_what_measures_it(question: str, session: Session) -> None:
+    assert "Not measured in this run; to measure it: " in Conversation(session).ask(question).text
+
+
+def test_the_fastest_follows_on_the_slowest() -> None:
+    conversation = Conversation(profile_of("mpi"))
+    slowest = conversation.ask("which rank is slowest?").steps[0]
+    fastest = conversation.ask("and the fastest?").steps[0]
+    assert fastest.rows == slowest.rows[::-1]
+    assert fastest.text.startswith("The fastest is ")
+
+
 def test_which_function_grows_is_a_question_of_scaling() -> None:
     assert match("which function grows fastest?", Session(calls())).tool == "scaling"
     assert (

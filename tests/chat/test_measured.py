@@ -12,7 +12,7 @@ from chathpc.adapters.hpctoolkit.vocabulary import metric_for
 from chathpc.chat.conversation import Conversation
 from chathpc.chat.index import short_name
 from chathpc.chat.intents import match
-from chathpc.chat.quantities import named
+from chathpc.chat.quantities import named, opposite
 from chathpc.chat.render import written
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Column, call
@@ -111,6 +111,28 @@ def test_launches_that_differ_are_told_with_their_range() -> None:
         Session(build(function("main", *ways, time=1.0))), "measured", {"metric": "gpu.kernel.blocks", "place": "k"}
     ).text
     assert "200 on average, 100 to 300" in told
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("which kernel has the lowest gpu.kernel.occupancy?", "of l: 20 ("),
+        ("which kernel has the highest gpu.kernel.occupancy?", "of k: 60 ("),
+        ("which kernel is the fastest?", "least gpu.kernel.time"),
+    ],
+)
+def test_what_has_most_or_least_of_a_metric_comes_first(question: str, first: str) -> None:
+    kernels = [("k", 2.0, 60.0), ("m", 5.0, 40.0), ("l", 1.0, 20.0)]
+    each = (
+        kernel(name, values={"gpu.kernel.time": time, "gpu.kernel.occupancy": part, "gpu.kernel.count": 3.0})
+        for name, time, part in kernels
+    )
+    assert first in ask(Session(build(function("main", *each, time=1.0))), question)
+
+
+def test_the_opposite_of_a_metric_is_asked_for_with_one_word() -> None:
+    assert opposite("bytes written", "and read?") == "bytes read"
+    assert opposite("bytes written", "and in all?") == ""
 
 
 def test_the_time_of_metadata_is_measured() -> None:

@@ -7,23 +7,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from chathpc.chat.intents.entities import Named, can_be_name, read, words
 from chathpc.chat.intents.nearest import Nearest, words_of
 from chathpc.chat.quantities import named as metrics_named
-from chathpc.chat.quantities import spans
+from chathpc.chat.quantities import opposite, spans
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Tool, tools_of
 from chathpc.chat.tools.catalogue import is_problem, topics
 from chathpc.chat.tools.record import MOST_ROWS
+from chathpc.packaged import table
 from chathpc.profile.metric import Unit
 from chathpc.profile.tree import FloatArray, IntArray
+from chathpc.prompts.untrusted import quote
 
-_EXAMPLES = Path(__file__).with_name("examples.yaml")
 #: Cosine (0..1) below which a question is like no example; by leave-one-out over the examples (python -m tests.chat.questions).
 LEAST = 0.35
 #: What the nearest examples together must say for it (0..1).
@@ -35,6 +34,8 @@ _ARTICLES = frozenset({"a", "an", "the"})
 _SHORTEST_SLIP, _SAME = 8, 0.99
 #: How alike (0..1) a word and a slip of the pen for it are.
 _SLIP = 0.8
+#: The same where the question cannot be understood as it stands.
+_TYPED = 0.75
 #: Cosine (0..1) from which on a question that reads so only if a strange word is a name is one about it; by the labelled questions.
 _NAMES = 0.7
 #: By how much (0..1) the question must be more like one about a name where the word is one that questions are made of.
@@ -131,12 +132,9 @@ class Example:
 @cache
 def examples() -> tuple[Example, ...]:
     """The labelled questions of examples.yaml."""
-    from chathpc.diagnosis.catalogue.fields import parse
-
-    data: Any = parse(_EXAMPLES.read_bytes(), _EXAMPLES)
     return tuple(
         Example(text, group["tool"], group.get("arguments", {}))
-        for group in data
+        for group in table("chathpc.chat.intents", "examples.yaml")
         for ask in group["ask"]
         for text in ([ask.replace("@topic", mark) for mark in ("@problem", "@term")] if "@topic" in ask else [ask])
     )
@@ -210,7 +208,23 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
                 best, intent = float(scores[at]) + bonus, meant
         if intent.tool:
             return intent
-    return repeated
+    spelt = question if repeated.tool else _without_slips(question, session)
+    if spelt == question:
+        return repeated
+    intent = match(spelt, session, last)
+    return replace(intent, note=f"Understood as: {quote(spelt)} {intent.note}".rstrip())
+
+
+def _without_slips(question: str, session: Session) -> str:
+    """A question with the nearest words of the examples in the place of those that nothing knows: `wher is the tiem`."""
+
+    def known(found: re.Match[str]) -> str:
+        word = found[0].casefold()
+        if word in _plain() or session.index.find(word):
+            return found[0]
+        return next(iter(get_close_matches(word, _telling(), n=1, cutoff=_TYPED)), found[0])
+
+    return re.sub(r"(?<![\w@./:'])[A-Za-z]{3,}(?![\w./:('])", known, question)
 
 
 def _as_words(text: str, named: Named, session: Session) -> Iterator[tuple[Named, str, str]]:
@@ -258,6 +272,11 @@ def _readings(question: str, session: Session, last: Last | None) -> Iterator[tu
         yield f"{question[: ordinal.start()]}{last.rows[row]}{question[ordinal.end() :]}", 0.0
         return
     yield question, 0.0
+    measured = str(last.arguments["metric"]) if last is not None and last.tool == "measured" else ""
+    if len(question.split()) <= _ELLIPSIS and (
+        other := opposite(measured, question)
+    ):  # `and read?` after what was written
+        yield f"how many {other}", _GOES_ON
     if last is None or not last.subject:
         return
     found = None
@@ -378,13 +397,10 @@ def _lacks(example: Example, named: Named, marks: frozenset[str]) -> bool:
     """Whether the tool needs a place that nothing names."""
     if example.tool in (_AGAIN, _NOTHING):
         return False
-    fields = TOOLS[example.tool].arguments.model_fields
-    needs = {name for name, one in fields.items() if one.is_required()} - set(example.arguments)
-    if ("place" in needs and not named.place) or ("name" in needs and not named.functions):
-        return True
-    if "metric" in needs and not named.metric:
-        return True
-    return bool(needs & {"words"} and not marks & {"@problem", "@term"})
+    tool = TOOLS[example.tool]
+    needs = {name for name, one in tool.arguments.model_fields.items() if one.is_required()}
+    topic = "any" if marks & {"@problem", "@term"} else ""
+    return not needs <= example.arguments.keys() | _arguments(tool, named, topic).keys()
 
 
 def _arguments(tool: Tool, named: Named, topic: str) -> dict[str, object]:

@@ -46,6 +46,7 @@ class LocationArguments(Arguments):
     kind: SkipJsonSchema[Literal["computing", "mpi", "waiting"]] = Field(
         default="computing", description="What kind of time."
     )
+    least: SkipJsonSchema[bool] = Field(default=False, description="That with least first.")
     limit: int = limit()
 
 
@@ -117,7 +118,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         text = f"{title} has one location, {slowest}, with {written['largest']} of {what}."
         if (ranks := profile.told(RANKS_ADDED)) > 1:
             text = f"{title} has {written['largest']} of {what}. It is added up over {numbers.count(ranks)} ranks, so that their balance is not known."
-            facts.add(Kind.COUNT, "the run", ranks, "ranks", form=Form.ONE)
+            facts.count("the run", ranks, "ranks")
     elif figures["largest"] <= 0:
         text = f"No rank or thread has any {what}."
     elif of_host and not is_real(facts_of, figures["largest"], figures["smallest"]):
@@ -127,8 +128,10 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         text += " The difference is too small to matter or within sampling error."
     else:
         most, least = ("slowest", "fastest") if asked.kind == "computing" else ("longest", "shortest")
-        text = f"The {most} is {slowest} with {written['largest']} of {what}{f' in {title}' if asked.place else ''}, "
-        text += f"the {least} {fastest} with {written['smallest']}; the mean of {count} is {written['mean']}, the median {written['median']}."
+        ends = [(most, slowest, written["largest"]), (least, fastest, written["smallest"])]
+        (first, one, much), (second, other, little) = reversed(ends) if asked.least else ends
+        text = f"The {first} is {one} with {much} of {what}{f' in {title}' if asked.place else ''}, "
+        text += f"the {second} {other} with {little}; the mean of {count} is {written['mean']}, the median {written['median']}."
     if figures["mean"] > 0 and len(values) > 1:
         ratio = figures["largest"] / figures["mean"]
         text += f" The largest is {numbers.speedup(ratio)} the mean."
@@ -146,7 +149,7 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     text += f" Outliers: {', '.join(said)}{more}." if said else ""
     for at in outliers[: asked.limit]:
         facts.value(f"{what} of {label(int(used[at]))}, which stands out,", float(values[at]))
-    order = np.argsort(-values, kind="stable")[: asked.limit]
+    order = np.argsort(values if asked.least else -values, kind="stable")[: asked.limit]
     rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
     for who, value in rows:
         facts.value(f"{what} of {who} in {of}", value)

@@ -49,6 +49,8 @@ class MeasuredArguments(Arguments):
     )
     place: str = Field(default="", max_length=2_000, description=f"{NAME} Empty: the whole run.")
     who: str = Field(default="", max_length=100, description="One rank or thread (rank 0 thread 2); empty: all.")
+    most: bool = Field(default=False, description="What has most of it first, whatever its time.")
+    least: bool = Field(default=False, description="What has least of it first.")
     limit: int = limit(5)
 
 
@@ -62,6 +64,8 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
     if not found:
         of = f" of {quote(asked.who or asked.place)}" if asked.who or asked.place else ""
         raise UsageError(f"{metrics[0].id}{of} was not measured.", hint=session.asker.see("metrics", "what was"))
+    if asked.most or asked.least:
+        found = [(metric, _ordered(values, least=asked.least)) for metric, values in found]
     alike = len({_unit(session, metric) for metric, _ in found}) == 1
     if len(found) > _FEW and alike:
         # What most are told of comes first; of limits the lowest is the one that holds.
@@ -88,6 +92,12 @@ def measured(session: Session, asked: MeasuredArguments) -> Result:
         rows = [(quote(name), amount) for name, amount in values[values[0][0] == RUN :]] if len(values) > 1 else []
     omitted = max(len(rows) - asked.limit, 0)
     return Result(text, columns if rows else (), tuple(rows[: asked.limit]), facts.all(), omitted=omitted)
+
+
+def _ordered(values: _Values, *, least: bool) -> _Values:
+    """What has most of a metric, or least, first; the run is no part of itself."""
+    parts = [each for each in values if each[0] != RUN] or values
+    return sorted(parts, key=lambda each: each[1], reverse=not least)
 
 
 def in_short(session: Session, words: str) -> str:
@@ -140,7 +150,7 @@ def _values(session: Session, metric: Metric, asked: MeasuredArguments) -> _Valu
     table = session.rows("function", metric)
     most = [(name, float(own)) for name, own in zip(table.name, table.exclusive, strict=True) if own > 0]
     if len(most) == 1 and not metric.id.startswith("gpu."):  # one function of a library: who calls it tells more
-        labels, sums = session.facts.by_function(profile.exclusive(metric.id).dense(len(profile.tree)))
+        labels, sums = session.facts.by_function(profile.dense(metric.id))
         callers = [(session.facts.label_names[label], float(own)) for label, own in zip(labels, sums, strict=True)]
         return [(RUN, total), *(callers if [name for name, _ in callers] != [most[0][0]] else [])]
     return [(RUN, total), *(most if len(most) > 1 else [])]

@@ -37,7 +37,7 @@ from chathpc.diagnosis.timeline_words import counted
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.languages import Language, language_of
-from chathpc.profile.metric import Aggregation, Metric
+from chathpc.profile.metric import TIME, Aggregation, Metric
 from chathpc.profile.run import NO_COUNTERS, run_facts, run_words
 from chathpc.prompts.untrusted import quote
 from chathpc.reports.wording import doing, gain
@@ -78,17 +78,11 @@ def summary(session: Session, asked: SummaryArguments) -> Result:
         if run.wall_seconds is not None:
             facts.add(Kind.VALUE, "the wall-clock time of the run", run.wall_seconds, "s", form=Form.ONE)
         if run.samples is not None:
-            facts.add(Kind.COUNT, "the run", run.samples, "samples", form=Form.ONE)
+            facts.count("the run", run.samples, "samples")
         if profile.helpers.sentence:
             text += f" {profile.helpers.sentence}"
-            facts.add(
-                Kind.VALUE,
-                "the time of helper threads, excluded",
-                profile.helpers.time,
-                unit,
-                form=Form.ONE,
-                metric=time,
-            )
+            excluded = profile.helpers.time
+            facts.add(Kind.VALUE, "the time of helper threads, excluded", excluded, unit, form=Form.ONE, metric=time)
     headline = prose(session.diagnosis.headline)
     evidence = of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
@@ -173,7 +167,11 @@ def _whether(session: Session, words: str) -> Result:
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
     shown = readings(session, [id for one in meant for id in one.metrics])
     text = f"{shown.text} {ABSENT} {' or '.join(list(titles)[:_NAMED])}.".lstrip()
-    text += "" if any(here) else " This profile cannot show it."
+    by_counters = any(id.startswith("cpu.") and id != TIME for id in session.additive)
+    if not any(here):
+        text += " This profile cannot show it."
+    elif not shown.text and not by_counters and all(needs_counters(one.next_measurement.command) for one in meant):
+        text += " Nothing that was measured could tell."
     # A check is named by the first words of its cause.
     unseen = [
         each

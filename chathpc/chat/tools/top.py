@@ -7,9 +7,11 @@ from typing import Literal
 
 import numpy as np
 from pydantic import Field
+from pydantic.json_schema import SkipJsonSchema
 
 from chathpc.chat.index import of_profiler, short_name
 from chathpc.chat.session import Session
+from chathpc.chat.tools.measured import MeasuredArguments, measured
 from chathpc.chat.tools.record import (
     METRIC,
     SHARE,
@@ -29,7 +31,7 @@ from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import lambda_title
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Aggregation, Metric
 from chathpc.prompts.untrusted import quote
 
 
@@ -44,12 +46,16 @@ class TopArguments(Arguments):
         default="itself", description="By the value of the row itself, or with all it calls."
     )
     file: str = Field(default="", max_length=500, description="Only rows of this source file; empty: all.")
+    # Models read it in the table of all.
+    least: SkipJsonSchema[bool] = Field(default=False, description="Those with least first.")
     limit: int = limit()
 
 
 def top(session: Session, asked: TopArguments) -> Result:
     """The rows with the largest values of a metric."""
     name = asked.metric or ("gpu.kernel.time" if asked.by == "kernel" and "gpu.kernel.time" in session.additive else "")
+    if name and session.any_metric(name).aggregation == Aggregation.DERIVED:  # a value of each kernel
+        return measured(session, MeasuredArguments(metric=name, most=not asked.least, least=asked.least))
     metric = session.metric(name)
     table = session.rows(asked.by, metric)
     total = session.total(metric)
@@ -64,6 +70,7 @@ def top(session: Session, asked: TopArguments) -> Result:
         order = order[np.isin(tree.file[table.node[order]], numbers_of_file)]
     if asked.by == "line" and not (tree.line[table.node[order]] > 0).any():
         order = order[:0]  # functions without lines are none
+    order = order[::-1] if asked.least else order
     if not len(order):
         raise UsageError(
             f"The profile has no {asked.by} with {metric.id}.", hint=session.asker.see("metrics", "what it has")
@@ -89,7 +96,7 @@ def top(session: Session, asked: TopArguments) -> Result:
     unit = metric.unit.value
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"
     most = "themselves" if asked.order == "itself" else "with all they call"
-    text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
+    text = f"The {kind} with {'least' if asked.least else 'most'} {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
     if asked.by == "kernel":
         text += f" All kernels have {numbers.quantity(float(table.exclusive[order].sum()), unit)}."
         facts.value("the sum of all kernels", float(table.exclusive[order].sum()), form=Form.ONE)
@@ -114,7 +121,7 @@ def _in_stubs(session: Session, metric: Metric) -> bool:
 def _of_program(session: Session, asked: TopArguments, metric: Metric) -> Result:
     """The program's functions or lines with most of a metric, with what libraries do for them."""
     tree, told = session.measured.tree, session.facts
-    weight = session.measured.exclusive(metric.id).dense(len(tree))
+    weight = session.measured.dense(metric.id)
     if asked.by == "line":
         nodes, sums = told.by_line(weight)
         names = [(tree.function_name(node), tree.place(node)) for node in nodes[: asked.limit].tolist()]
