@@ -75,21 +75,20 @@ class Gaps:
 
     def spans(self, *reasons: str) -> Intervals:
         """When any device is idle for one of some reasons."""
-        if reasons not in self._spans:
-            self._spans[reasons] = intervals.union_of(*(sets for reason in reasons for sets in self.by_reason[reason]))
-        return self._spans[reasons]
-
-    @cached_property
-    def _spans(self) -> dict[tuple[str, ...], Intervals]:
-        return {}
-
-    def count(self, *reasons: str) -> int:
-        """Number of such stretches, over all devices."""
-        return sum(len(spans[0]) for reason in reasons for spans in self.by_reason[reason])
+        return intervals.union_of(*(sets for reason in reasons for sets in self.by_reason[reason]))
 
     def lengths(self, *reasons: str) -> NDArray[np.float64]:
-        """How long each of them is, in seconds."""
-        return np.concatenate([end - start for reason in reasons for start, end in self.by_reason[reason]]) / _TO_NANO
+        """For how many seconds each gap that is idle for some reasons is so: of one gap there may be several stretches."""
+        found = [np.zeros(0)]
+        for at, device in enumerate(self.timeline.devices if reasons else ()):
+            start, end = (np.concatenate([self.by_reason[reason][at][i] for reason in reasons]) for i in (0, 1))
+            sums = np.bincount(np.searchsorted(device.idle[0], start, side="right"), weights=end - start)
+            found.append(sums[sums > 0] / _TO_NANO)
+        return np.concatenate(found)
+
+    def gaps(self, *reasons: str) -> int:
+        """Number of such gaps, over all devices."""
+        return len(self.lengths(*reasons))
 
     @cached_property
     def unbalanced(self) -> bool:
@@ -130,14 +129,6 @@ class Gaps:
                 count += int(intervals.covered(self.timeline.side(device).waiting, begins).sum())
         return count
 
-    def gaps(self, *reasons: str) -> int:
-        """Number of gaps, over all devices, that have such stretches: of one gap there may be several."""
-        return sum(
-            len(np.unique(np.searchsorted(device.idle[0], np.concatenate(starts), side="right")))
-            for at, device in enumerate(self.timeline.devices)
-            if (starts := [self.by_reason[reason][at][0] for reason in reasons])
-        )
-
     # -- which reasons are findings of their own -------------------------------------------------------------
 
     @cached_property
@@ -172,7 +163,7 @@ class Gaps:
         # As many calls in few gaps count where they are most of what the device waits for.
         many = self.gaps("allocation")
         if self.seconds("allocation") > common()["most"].value * self.timeline.idle:
-            many = self.count("allocation")
+            many = sum(len(spans[0]) for spans in self.by_reason["allocation"])
         if many >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):
             found.add("allocation")
         if self.unbalanced:
@@ -202,8 +193,7 @@ class Gaps:
         """Part of the window (and of what the program prepared before, where that is longer) in which devices wait for the
         host's own work.
         """
-        inside = self.share(*self.unclaimed)
-        return max(inside, self.prepared_share)
+        return max(self.share(*self.unclaimed), self.prepared_share)
 
     @cached_property
     def prepared_share(self) -> float:

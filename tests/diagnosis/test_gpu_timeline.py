@@ -540,6 +540,16 @@ def test_a_wait_after_each_of_long_kernels_is_said_although_it_costs_little() ->
     assert "library routine" in found.advice[-1]
 
 
+def test_a_gap_that_another_call_divides_is_one_gap() -> None:
+    """The same, but for 1 µs in the middle of each gap the host allocates: two stretches of 3 µs in all, in each of 49 gaps."""
+    profile = recorded(
+        kernel("k", *every(104, 100, 50)), api("cudaDeviceSynchronize_v3020", *every(104, 91, 50, begin=10)),
+        api("cudaMalloc_v3020", *every(104, 1, 50, begin=102)),
+    )  # fmt: skip
+    told = statements(diagnosed(profile), "gpu-kernel-bound")
+    assert any(text.endswith("takes 147 µs of 5.20 ms (2.83 %): in 49 gaps, each 3.00 µs.") for text in told)
+
+
 @pytest.mark.parametrize(("lengths", "words"), [((8, 8), "each 8.00 µs"), ((4, 12), "each on average 8.00 µs")])
 def test_gaps_are_each_so_long_only_if_they_are_alike(lengths: tuple[int, int], words: str) -> None:
     """100 kernels of 2 µs; half of the gaps have one length, half the other."""

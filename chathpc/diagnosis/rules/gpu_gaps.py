@@ -303,7 +303,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if gaps.take_turns:
         return
     prepared = gaps.prepared_share
-    cost, share = gaps.seconds(*gaps.unclaimed), max(gaps.share(*gaps.unclaimed), prepared)
+    cost, share = gaps.seconds(*gaps.unclaimed), gaps.host_share
     if share < entry.threshold("min_share"):
         return
     stretches, early = gaps.stretches(*gaps.unclaimed), seconds(timeline.preparing)

@@ -47,7 +47,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-launch-bound")
     limit = common()
     cost, share = gaps.seconds(*gaps.launch_reasons), gaps.share(*gaps.launch_reasons)
-    number = gaps.count(*gaps.launch_reasons)
+    number = gaps.gaps(*gaps.launch_reasons)
     kernels = timeline.kernels()
     launches = sum(kernel.launches for kernel in kernels)
     most = max(kernels, key=lambda kernel: (kernel.launches, kernel.seconds), default=None)
@@ -156,7 +156,7 @@ def after_waits(gaps: Gaps, place: Place | None = None) -> Fact:
         "idle time of the device after operations for which the host waits",
         "short idle stretches that begin while the host waits for the device",
         "gpu.time",
-        parts=(Part("in", gaps.count("sync"), "gaps"), *_each(gaps.lengths("sync"))),
+        parts=(Part("in", gaps.gaps("sync"), "gaps"), *_each(gaps.lengths("sync"))),
         where=place,
     )
 
@@ -179,7 +179,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     if "sync" not in gaps.claimed:
         return
     entry = cause("gpu-sync-overuse")
-    cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.count("sync")
+    cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.gaps("sync")
     spans = gaps.spans("sync")
     after = intervals.union(spans[0] - 1, spans[1])
     parts = [part for part in timeline.host_in(after, LaneKind.API, most=_LOOKED_AT) if part.seconds > 0]
