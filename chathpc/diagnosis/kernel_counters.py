@@ -244,7 +244,7 @@ _PARTS = frozenset(
 
 def has_counters(profile: Profile) -> bool:
     """True if the profile holds counters of kernels, not only facts about their launch or accesses."""
-    return any(name in COUNTERS and name not in _NO_COUNTERS and profile.has(name) for name in profile.metrics)
+    return bool(counting_tools(profile))
 
 
 def counting_tools(profile: Profile) -> frozenset[str]:

@@ -334,25 +334,15 @@ class TimelineFacts:
         Of nested ranges of one thread the innermost counts. Different threads may do different things at once, so the parts
         can add up to more than the stretch; each is at most all of it.
         """
-        found: dict[tuple[int, LaneKind], list[Intervals]] = {}
-        nodes: dict[tuple[int, LaneKind], int] = {}
-        calls: dict[tuple[int, LaneKind], int] = {}
-        for lane in self.host_lanes(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
+        found: dict[tuple[int, LaneKind], list[tuple[Intervals, int]]] = {}
+        for lane in self.host_lanes(*(kinds or _HOST)):
             for index, start, end, node in inside(lane, stretch, self.name_of_node):
-                key = index, lane.kind
-                found.setdefault(key, []).append((start, end))
-                nodes.setdefault(key, node)
-                calls[key] = calls.get(key, 0) + len(start)
-        parts = [
-            HostPart(
-                self._name(key[0]),
-                key[1],
-                nodes[key],
-                seconds(intervals.intersect(intervals.union_of(*sets), stretch)),
-                calls[key],
-            )
-            for key, sets in found.items()
-        ]
+                found.setdefault((index, lane.kind), []).append(((start, end), node))
+        parts = []
+        for (index, kind), sets in found.items():
+            spent = seconds(intervals.intersect(intervals.union_of(*(spans for spans, _ in sets)), stretch))
+            calls = sum(len(spans[0]) for spans, _ in sets)
+            parts.append(HostPart(self._name(index), kind, sets[0][1], spent, calls))
         return sorted((part for part in parts if part.seconds > 0), key=lambda part: (-part.seconds, part.name))[:most]
 
     @cached_property

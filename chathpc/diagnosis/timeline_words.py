@@ -12,6 +12,7 @@ from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.gpu_tools import counters
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
+from chathpc.diagnosis.kernel_counters import has_counters
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
@@ -190,15 +191,6 @@ def _copies_alone(timeline: TimelineFacts) -> str:
     )
 
 
-#: Counters of which any report of kernels has one.
-_COUNTERS = ("sm-throughput", "memory-throughput", "dram-throughput", "latency-per-issue", "achieved-occupancy")
-
-
-def has_counters(timeline: TimelineFacts) -> bool:
-    """True if counters of kernels stand beside the timeline."""
-    return any(timeline.profile.has(f"gpu.kernel.{each}") for each in _COUNTERS)
-
-
 def healthy_headline(timeline: TimelineFacts) -> str:
     """That nothing is wrong at the level of the timeline, and what would show more."""
     compute, idle = timeline.share(timeline.computing), timeline.share(timeline.idle)
@@ -215,7 +207,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
         return f"{start}: CUDA graphs fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle. {GRAPHS}"
     return (
         f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle; "
-        f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}{among}).{'' if has_counters(timeline) else more}"
+        f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}{among}).{'' if has_counters(timeline.profile) else more}"
     )
 
 

@@ -139,10 +139,6 @@ class _Kernel:
         profile = self.facts.profile
         return metric is not None and profile.has(metric) and profile.exclusive(metric).at(self.kernel.top) is not None
 
-    @property
-    def _short(self) -> str:
-        return self.kernel.short
-
     def _place(self, line: int, node: int = -1) -> Place:
         place = kernel_place(self.facts.profile, self.kernel)
         name = self.facts.profile.tree.files[self.source.file]
@@ -178,7 +174,7 @@ class _Kernel:
         return (
             kernel_time(
                 self.facts,
-                self._short,
+                self.kernel.short,
                 self.kernel.seconds,
                 self.kernel.seconds / self.part,
                 where=self._place(self.source.function.first),
@@ -194,7 +190,7 @@ class _Kernel:
         return Draft(
             cause=sign.cause,
             where=place,
-            summary=f"{self._short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(self.part)} of the device's busy time.",
+            summary=f"{self.kernel.short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(self.part)} of the device's busy time.",
             cost=self.kernel.seconds,
             share=self.part,
             threshold=common()["min_kernel_share"].value,
@@ -225,7 +221,7 @@ class _Kernel:
         return Draft(
             cause=sign.cause,
             where=place,
-            summary=f"{self._short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of its warp samples {what}.",
+            summary=f"{self.kernel.short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of its warp samples {what}.",
             cost=self.kernel.seconds * share,
             share=self.part * share,
             threshold=limit * self.part,
@@ -234,7 +230,7 @@ class _Kernel:
                     self.facts,
                     share,
                     f"waiting at {lines}" if metrics != [base] else f"the code at {lines}",
-                    f"the warp samples of {self._short}",
+                    f"the warp samples of {self.kernel.short}",
                     f"{' + '.join(metrics)} of the lines / {base} over the kernel",
                     metric=metrics[0],
                     where=place,

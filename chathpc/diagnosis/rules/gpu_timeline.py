@@ -15,6 +15,7 @@ from chathpc.diagnosis.draft import Draft, Spread
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters
+from chathpc.diagnosis.kernel_counters import has_counters
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_launches import after_waits, waits
@@ -25,7 +26,6 @@ from chathpc.diagnosis.timeline_words import (
     copy_site,
     counted,
     exposed_fact,
-    has_counters,
     idle_fact,
     kernel_fact,
     kernel_site,
@@ -180,9 +180,10 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     next_measurement = (
         f"{counters(timeline.profile, name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
     )
+    unknown = "" if has_counters(facts.profile) else "; only kernel counters can show why they take so long"
     summary = (
         f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
-        f"{numbers.percent(timeline.share(top.seconds))}{among}{'' if has_counters(timeline) else '; only kernel counters can show why they take so long'}."
+        f"{numbers.percent(timeline.share(top.seconds))}{among}{unknown}."
     )
     if only_graphs(timeline):
         summary = f"CUDA graphs fill {numbers.percent(share)} of {window_words(timeline)}; their kernels were not recorded one by one."

@@ -17,7 +17,6 @@ from functools import cache
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.sass.flow import Program
-from chathpc.diagnosis.sass.instruction import SCOREBOARDS, Instruction
 from chathpc.diagnosis.sass.opcodes import BARRIERS, FENCES, Result
 
 
@@ -154,14 +153,12 @@ def _furthest(kinds: frozenset[Result]) -> int:
 def _set_scoreboards(program: Program, at: int, kinds: frozenset[Result]) -> tuple[dict[int, int], Link]:
     """Who set the scoreboards that an instruction waits for, back to the last instruction that waited for them."""
     instructions = program.instructions
-    stalled = instructions[at]
-    waits = _waits(stalled)
     results: dict[int, int] = {}
     operands: dict[int, int] = {}
-    for number in waits:
+    for number in instructions[at].waits:
 
         def ends(event: int, number: int = number) -> bool:
-            return number in _waits(instructions[event]) and instructions[event].opcode != "DEPBAR"
+            return number in instructions[event].waits and instructions[event].opcode != "DEPBAR"
 
         found = program.backwards(at, program.setters.get(number, ()), ends, _furthest(kinds))
         for cause, distance in _near(program, found, kinds).items():
@@ -188,14 +185,6 @@ def _copied(program: Program, at: int) -> dict[int, int]:
     newest = instructions[waits].count
     begin = groups[newest] if newest < len(groups) else 0
     return {copy: distance + at - waits for copy, distance in copies.items() if distance > begin} or copies
-
-
-def _waits(instruction: Instruction) -> list[int]:
-    """Scoreboards that an instruction waits for."""
-    named = [number - SCOREBOARDS[0] for number in instruction.reads if number in SCOREBOARDS]
-    if instruction.control is None:
-        return named
-    return [*named, *(number for number in range(6) if instruction.control.waits >> number & 1)]
 
 
 def _wrote_operands(program: Program, at: int, kinds: frozenset[Result]) -> dict[int, int]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import islice
 
-from chathpc.diagnosis.sass.instruction import CONVERGENCE, SCOREBOARDS, Instruction, parse
+from chathpc.diagnosis.sass.instruction import CONVERGENCE, Instruction, parse
 from chathpc.diagnosis.sass.opcodes import BARRIERS, FENCES, STORES, Result
 from chathpc.profile.machine_code import MachineCode
 
@@ -197,10 +197,7 @@ def _scoreboards(instruction: Instruction) -> Sequence[int]:
     control = instruction.control
     if control is None:
         return ()
-    found = {number for number in range(6) if control.waits >> number & 1}
-    found |= {number for number in (control.written, control.read) if number >= 0}
-    found |= {number - SCOREBOARDS[0] for number in instruction.reads if number in SCOREBOARDS}
-    return sorted(found)
+    return sorted({*instruction.waits, *(number for number in (control.written, control.read) if number >= 0)})
 
 
 #: Instructions that are looked at: addresses take a handful of them.

@@ -80,6 +80,13 @@ class Instruction:
     control: Control | None = None
     count: int = 0
 
+    @property
+    def waits(self) -> list[int]:
+        """Scoreboards 0…5 that it waits for."""
+        named = [number - SCOREBOARDS[0] for number in self.reads if number in SCOREBOARDS]
+        bits = 0 if self.control is None else self.control.waits
+        return [*named, *(number for number in range(6) if bits >> number & 1)]
+
 
 def register(name: str) -> int:
     """Number of a single register: `register("UR4")`; −1 for those that hold nothing (RZ, PT) and for what is none."""
