@@ -9,7 +9,7 @@ import numpy as np
 from chathpc.diagnosis.records import Place
 from chathpc.profile.kernel_names import LAUNCHED_FROM, kernel_title
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 #: Kernels that rules look at one by one, the longest first: no report names more findings. What a kernel must have to matter is asked of
 #: each of them as well.
@@ -40,8 +40,7 @@ def kernels(profile: Profile) -> list[Kernel]:
     # Without structure most samples hang below an <unknown function> beside the kernel: they belong to the launch.
     unnamed = tree.where_name(lambda name: name == "<unknown function>", nameless=True)
     is_kernel = (tree.kind == NodeKind.GPU_KERNEL) & ~unnamed
-    launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
-    is_launch = np.isin(tree.name, launch_names) & (tree.kind == NodeKind.GPU_OP)
+    is_launch = operations(profile, "<gpu kernel>", "<omp tgt kernel>")
     owner = tree.nearest(is_kernel | is_launch)
     time, count = profile.dense("gpu.kernel.time"), profile.dense("gpu.kernel.count")
     samples = profile.dense(samples_metric(profile) or "")
@@ -59,6 +58,12 @@ def kernels(profile: Profile) -> list[Kernel]:
         top = max(tops, key=lambda node: (time[node], count[node]))
         found.append(Kernel(name, nodes, top, float(time[nodes].sum()), float(count[nodes].sum())))
     return sorted(found, key=lambda kernel: -kernel.seconds)
+
+
+def operations(profile: Profile, *placeholders: str) -> BoolArray:
+    """True for the nodes of a device's operations that HPCToolkit names by one of the placeholders."""
+    tree = profile.tree
+    return np.asarray(tree.where_name(placeholders.__contains__) & (tree.kind == NodeKind.GPU_OP))
 
 
 def samples_metric(profile: Profile) -> str | None:

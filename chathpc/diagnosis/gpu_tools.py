@@ -93,9 +93,8 @@ def timeline(profile: Profile) -> str:
 
 def stall_events(profile: Profile) -> str:
     """The event by which hpcrun samples what kernels wait for."""
-    by = {Vendor.AMD: "gpu=amd,pc", Vendor.INTEL: "gpu=level0,inst"}
-    vendor = vendor_of(profile)
-    return by.get(vendor, "gpu=nvidia,pc") if vendor else "gpu=nvidia,pc"
+    by: dict[Vendor | None, str] = {Vendor.AMD: "gpu=amd,pc", Vendor.INTEL: "gpu=level0,inst"}
+    return by.get(vendor_of(profile), "gpu=nvidia,pc")
 
 
 def _nvidia(only: Filter) -> str:

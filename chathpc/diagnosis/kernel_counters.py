@@ -110,18 +110,13 @@ class Counted(Kernel):
 
         Nsight Compute's guided analysis divides by the same sum, which includes the cycle of issuing.
         """
-        cycles = {
-            name.removeprefix(_STALL): value
-            for name, value in self.values.items()
-            if name.startswith(_STALL) and value > 0
-        }
-        total = max(self.get("latency-per-issue") or 0.0, sum(cycles.values()))
-        complete = (
-            len(self._stall_counters) >= common()["min_stall_reasons"].value
-            or (self.get("latency-per-issue") or 0.0) > 0
-        )
-        if not self._stall_counters:
+        counters = self._stall_counters
+        if not counters:
             return sampled_stalls(self.profile, self.nodes)
+        cycles = {name.removeprefix(_STALL): value for name in counters if (value := self.values[name]) > 0}
+        latency = self.get("latency-per-issue") or 0.0
+        total = max(latency, sum(cycles.values()))
+        complete = latency > 0 or len(counters) >= common()["min_stall_reasons"].value
         return {name: value / total for name, value in cycles.items()} if complete and total > 0 else {}
 
     @property

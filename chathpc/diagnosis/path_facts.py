@@ -7,6 +7,7 @@ the last operation before their end does.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -283,10 +284,9 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
         f"longest chain over {len(told.messages):,} messages and {len(told.collectives):,} collectives, if none took any time; "
         "backwards from the rank that ends last to what it waited for"
     )
-    first = int(np.argmax(list(found.by_lane.values()))) if found.by_lane else -1
-    if first < 0:
+    if not found.by_lane:
         return PathFacts()
-    row, spent = list(found.by_lane.items())[first]
+    row, spent = max(found.by_lane.items(), key=lambda item: item[1])
     who = (Part(f"of which on rank {int(facts.profile.where.rank[row])}", spent / max(found.length, 1), "ratio"),)
     where = _TRACE if messages.is_whole else "the trace's beginning"
     labels = {label: names[label] for label in found.by_label}
@@ -325,26 +325,17 @@ def _told(
     length = path.length * _NANO
     if length <= 0:
         return PathFacts()
-    by_word: dict[str, int] = {}
+    by_word: Counter[str] = Counter()
     for label, spent in path.by_label.items():
-        by_word[words[label]] = by_word.get(words[label], 0) + spent
-    ranked = [
-        (word, spent)
-        for word, spent in sorted(by_word.items(), key=lambda item: (-item[1], item[0]))
-        if spent >= _LEAST * path.length
-    ]
+        by_word[words[label]] += spent
+    longest = sorted(by_word.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
     span = window if path.stretch is None else (path.stretch[1] - path.stretch[0]) * _NANO
     place = where if path.stretch is None else f"the middle of {where}"
     left = window - length
-    is_much = (
-        path.stretch is None and is_complete and where == _TRACE and left > common()["worth_a_line"].value * window
-    )
-    if is_much:
-        rest = (
-            rest.replace(" and collectives", ", collectives and time without a core")
-            if NO_CORE in facts.profile.metrics
-            else rest
-        )
+    is_whole = path.stretch is None and is_complete and where == _TRACE
+    if is_whole and left > common()["worth_a_line"].value * window:
+        if NO_CORE in facts.profile.metrics:
+            rest = rest.replace(" and collectives", ", collectives and time without a core")
         also = (*also, Part(rest, left, "s"))
     told = (
         fact(
@@ -356,7 +347,11 @@ def _told(
             bound=Bound.NONE if is_complete else Bound.AT_LEAST,
             whole=Quantity(span, "s", place),
             parts=(
-                *(Part(word, spent / path.length, "ratio", word not in _OWN_WORDS) for word, spent in ranked[:_NAMED]),
+                *(
+                    Part(word, spent / path.length, "ratio", word not in _OWN_WORDS)
+                    for word, spent in longest
+                    if spent >= _LEAST * path.length
+                ),
                 *also,
             ),
             how=how,

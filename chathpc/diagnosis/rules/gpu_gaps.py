@@ -17,7 +17,7 @@ from chathpc.diagnosis.gaps import Gaps, Stretch
 from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
-from chathpc.diagnosis.timeline_facts import seconds
+from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import idle_fact, lasting, measured, site, slowed, window, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
@@ -72,8 +72,8 @@ def compilation(facts: Facts) -> Iterable[Draft]:
     ]
     place = site(timeline, parts[0].node) if parts else Place()
     called = parts[0].short if parts else "compilation"
-    begun = "from its first call on" if early else ""
-    words = f"the {numbers.seconds(whole / len(timeline.devices))} {begun}".strip() if early else window_words(timeline)
+    elapsed = numbers.seconds(whole / len(timeline.devices))
+    words = f"the {elapsed} from its first call on" if early else window_words(timeline)
     evidence = [
         lasting(
             timeline,
@@ -85,18 +85,7 @@ def compilation(facts: Facts) -> Iterable[Draft]:
             parts=(Part("before the first operation", early, "s"),) if early else (),
             where=place,
         ),
-        *(
-            lasting(
-                timeline,
-                part.seconds,
-                part.short,
-                "union of its intervals in the gaps",
-                "host.time",
-                of=Quantity(cost, "s"),
-                form=Form.NAME,
-            )
-            for part in parts[:3]
-        ),
+        *(_part(timeline, part, cost, "union of its intervals in the gaps") for part in parts[:3]),
         lasting(timeline, timeline.busy, "the device's work", "union of all operations", "gpu.time"),
     ]
     yield Draft(
@@ -111,6 +100,12 @@ def compilation(facts: Facts) -> Iterable[Draft]:
         advice=tuple(advice for kind, advice in _COMPILERS if any(kind.search(part.name) for part in parts)),
         samples=0,
     )
+
+
+def _part(timeline: TimelineFacts, part: HostPart, cost: float, how: str, *parts: Part) -> Fact:
+    """What one kind of call or range has of a cost."""
+    of = Quantity(cost, "s")
+    return lasting(timeline, part.seconds, part.short, how, "host.time", of=of, form=Form.NAME, parts=parts)
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -202,16 +197,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
                 where=place,
             ),
             *(
-                lasting(
-                    timeline,
-                    part.seconds,
-                    part.short,
-                    "union of its calls inside idle time",
-                    "host.time",
-                    of=Quantity(cost, "s"),
-                    form=Form.NAME,
-                    parts=(Part("", part.calls, "calls"),),
-                )
+                _part(timeline, part, cost, "union of its calls inside idle time", Part("", part.calls, "calls"))
                 for part in parts[:3]
             ),
             *((late,) if late is not None else ()),

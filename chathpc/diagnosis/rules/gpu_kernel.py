@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 import numpy as np
 
@@ -173,19 +174,13 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         if value is None or part < entry.threshold("min_kernel_share") or value >= entry.threshold("max_occupancy"):
             continue
         place = kernel_place(profile, kernel)
-        details = [
-            (metric, words, found)
-            for metric, words in (
-                ("gpu.kernel.threads-per-block", "threads per block"),
-                ("gpu.kernel.blocks", "blocks per launch"),
-                ("gpu.kernel.registers", "registers per thread"),
-            )
+        launch = {
+            metric: found
+            for metric in _LAUNCH
             if metric in profile.metrics and (found := profile.exclusive(metric).at(kernel.top)) is not None
-        ]
-        threads = next((found for metric, _, found in details if metric == "gpu.kernel.threads-per-block"), None)
-        small = threads is not None and threads <= entry.threshold("small_block")
-        blocks = next((found for metric, _, found in details if metric == "gpu.kernel.blocks"), None)
-        few = blocks is not None and blocks < cause("gpu-small-grid").threshold("many_blocks")
+        }
+        small = launch.get("gpu.kernel.threads-per-block", inf) <= entry.threshold("small_block")
+        few = launch.get("gpu.kernel.blocks", inf) < cause("gpu-small-grid").threshold("many_blocks")
         evidence = [
             fact(
                 facts,
@@ -205,12 +200,12 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
                     number,
                     subject=kernel.short,
                     form=Form.NAME,
-                    unit=words,
+                    unit=_LAUNCH[metric],
                     metric=metric,
                     how="mean over its launches",
                     where=place,
                 )
-                for metric, words, number in details
+                for metric, number in launch.items()
             ),
         ]
         yield Draft(
@@ -221,7 +216,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             share=part,
             threshold=entry.threshold("min_kernel_share"),
             evidence=tuple(evidence),
-            signs=2 if details else 1,
+            signs=2 if launch else 1,
             against=(_FEW_BLOCKS,) if few else (),
             # A multiprocessor holds few blocks: where these are small, they and not the registers are the limit.
             advice=(_SMALL.format(threads=int(entry.threshold("next_block"))),) if small else (),
@@ -230,6 +225,12 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         )
 
 
+#: What is told of a launch, in words.
+_LAUNCH = {
+    "gpu.kernel.threads-per-block": "threads per block",
+    "gpu.kernel.blocks": "blocks per launch",
+    "gpu.kernel.registers": "registers per thread",
+}
 _FEW_BLOCKS = "That is what fits: so few blocks may not even fill one place on each multiprocessor, and then more of them help, not larger ones."
 _SMALL = "Launch blocks of {threads} threads, and enough of them for the device: give each thread less work."
 

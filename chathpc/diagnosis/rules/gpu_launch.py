@@ -228,8 +228,7 @@ def low_occupancy(kernel: Counted) -> Draft | None:
     evidence += kernel.percent("achieved-occupancy", "the achieved occupancy")
     by = " and ".join(limiters)
     if limiters:
-        lowest = min(value for name, value in kernel.values.items() if name.startswith("limit."))
-        name = next(name for name, value in kernel.values.items() if name.startswith("limit.") and value == lowest)
+        name = min((each for each in kernel.values if each.startswith("limit.")), key=lambda each: kernel.values[each])
         evidence.append(
             kernel.fact(
                 Kind.COUNT, name, subject="a multiprocessor", unit="blocks at once",

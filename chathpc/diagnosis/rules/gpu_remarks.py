@@ -11,18 +11,15 @@ from chathpc.diagnosis.kernel_counters import PREFIX, Counted
 from chathpc.profile.remark import Remark
 from chathpc.profile.text import clean
 
-_LATENCY = frozenset(
+#: What makes accesses of memory slow shows as latency or as throughput.
+_ACCESSES = frozenset(
     {
-        "gpu-memory-latency", "gpu-barrier-stall", "gpu-dependency-stall", "gpu-instruction-fetch", "gpu-low-occupancy", "gpu-divergence",
-        "gpu-atomics-contention", "gpu-register-spill", "gpu-uncoalesced-access", "gpu-shared-bank-conflicts",
+        "gpu-memory-latency", "gpu-low-occupancy", "gpu-atomics-contention", "gpu-register-spill", "gpu-uncoalesced-access",
+        "gpu-shared-bank-conflicts",
     }
 )  # fmt: skip
-_MEMORY = frozenset(
-    {
-        "gpu-memory-bandwidth", "gpu-uncoalesced-access", "gpu-shared-bank-conflicts", "gpu-register-spill", "gpu-atomics-contention",
-        "gpu-low-occupancy", "gpu-memory-latency",
-    }
-)  # fmt: skip
+_LATENCY = _ACCESSES | {"gpu-barrier-stall", "gpu-dependency-stall", "gpu-instruction-fetch", "gpu-divergence"}
+_MEMORY = _ACCESSES | {"gpu-memory-bandwidth"}
 _COMPUTE = frozenset({"gpu-compute-bound", "gpu-fp64-bound", "gpu-tensor-cores-unused", "gpu-divergence"})
 #: Causes about the launch: what limits the kernel once the device is filled may be said beside them.
 _LAUNCH = frozenset({"gpu-small-grid", "gpu-tail-effect"})

@@ -142,7 +142,7 @@ class _Kernel:
     def _place(self, line: int, node: int = -1) -> Place:
         place = kernel_place(self.facts.profile, self.kernel)
         name = self.facts.profile.tree.files[self.source.file]
-        return Place(place.function, name, line, place.kernel, place.path, node if node >= 0 else place.node)
+        return replace(place, file=name, line=line, node=node if node >= 0 else place.node)
 
     def _evidence(self, sign: Sign) -> Fact:
         return source_evidence(self.facts, self._place(sign.line), sign, metric=self._metric)
@@ -169,17 +169,9 @@ class _Kernel:
         return self._timed(sign)
 
     def _runs(self) -> tuple[Fact, ...]:
-        if not self.kernel.seconds:
-            return ()
-        return (
-            kernel_time(
-                self.facts,
-                self.kernel.short,
-                self.kernel.seconds,
-                self.kernel.seconds / self.part,
-                where=self._place(self.source.function.first),
-            ),
-        )
+        seconds, where = self.kernel.seconds, self._place(self.source.function.first)
+        whole = seconds / self.part
+        return (kernel_time(self.facts, self.kernel.short, seconds, whole, where=where),) if seconds else ()
 
     def _timed(self, sign: Sign) -> Draft | None:
         """A finding about a kernel of which only the time is known."""

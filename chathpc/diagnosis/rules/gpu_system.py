@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.device import device_time, kernels, samples_metric
+from chathpc.diagnosis.device import device_time, kernels, operations, samples_metric
 from chathpc.diagnosis.draft import Draft, fact, kernel_time, time_fact
 from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import GPU_RUNTIME, Activity
-from chathpc.profile.tree import NodeKind
 
 
 def copies(facts: Facts) -> Iterable[Draft]:
@@ -23,16 +23,13 @@ def copies(facts: Facts) -> Iterable[Draft]:
     device = device_time(profile)
     if not device or not profile.has("gpu.copy.time"):
         return
-    tree = profile.tree
     time = profile.dense("gpu.copy.time")
     for identifier, placeholder, volume_metric, words in (
         ("gpu-h2d-copy-bound", ("<gpu copyin>", "<omp tgt copyin>"), "gpu.copy.h2d.bytes", "host to device"),
         ("gpu-d2h-copy-bound", ("<gpu copyout>", "<omp tgt copyout>"), "gpu.copy.d2h.bytes", "device to host"),
     ):
         entry = cause(identifier)
-        names = [index for index, name in enumerate(tree.names) if name in placeholder]
-        at = np.isin(tree.name, names) & (tree.kind == NodeKind.GPU_OP)
-        weight = np.where(at, time, 0.0)
+        weight = np.where(operations(profile, *placeholder), time, 0.0)
         seconds = float(weight.sum())
         share = seconds / device
         if share < entry.threshold("min_share"):
@@ -148,7 +145,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
         takes = f"and launching them takes {numbers.percent(share)} of the host's time"
     yield Draft(
         cause=entry.id,
-        where=Place(place.function, place.file, place.line, most_launched.name, place.path, place.node),
+        where=replace(place, kernel=most_launched.name),
         summary=f"The kernels are too short to fill the device: {numbers.seconds(mean)} each, {numbers.count(count)} launches, {takes}.",
         cost=cost,
         share=share,

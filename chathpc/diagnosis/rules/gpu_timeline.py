@@ -16,7 +16,6 @@ from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters
 from chathpc.diagnosis.kernel_counters import has_counters
-from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_launches import after_waits, waits
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
@@ -175,7 +174,8 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     )
     if stalled:
         evidence += [after_waits(facts.gaps), waits(timeline)]
-    second = _second(timeline, kernels)
+    if len(kernels) > 1 and timeline.share(kernels[1].seconds) >= common()["worth_a_line"].value:
+        evidence.append(kernel_fact(timeline, kernels[1]))
     name, among = largest_instance(timeline, top)
     next_measurement = (
         f"{counters(timeline.profile, name)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
@@ -196,7 +196,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         summary=summary,
         cost=timeline.computing,
         share=share,
-        evidence=(*evidence, *second),
+        evidence=tuple(evidence),
         signs=2,
         # Kernels that fill the device are no bottleneck of the program around them, but they are where the time is:
         # they stand before whatever is too small for a verdict, and make none themselves.
@@ -209,13 +209,6 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
 
 #: What to do where the host waits after kernels, and the device little after each wait.
 _NO_WAITS = "Wait for the device only where the host needs a result: kernels of one stream run in order anyway."
-
-
-def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, ...]:
-    """The kernel after the first, where it is worth a line."""
-    if len(kernels) < 2 or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
-        return ()
-    return (kernel_fact(timeline, kernels[1]),)
 
 
 def imbalance(facts: Facts) -> Iterable[Draft]:
