@@ -120,6 +120,7 @@ _APART = {
     "narrow index": "for (int i = 0; i < n; i++) {\n    unsigned char k = i * 9;\n    a[k] = b[i];\n  }",
     "fraction as index": "for (int i = 0; i < n; i++) { a[(int)(i * 0.5)] = b[i]; }",
     "crossing": "for (int i = 0; i < 64; i++) { line[i] = line[63 - i]; }",
+    "next block": "const int m = n / 2;\n  for (int i = m; i < n; i++)\n    for (int j = 0; j < 8; j++) a[i * 8 + j] = a[i * 8 + j + 8];",
     "steps that meet": "for (int i = 0; i < n; i++)\n    for (int j = 0; j < n; j++) a[i * 7 + j] = i;",
     "inner bound changes": "for (int i = 0; i < n; i++)\n    for (int j = 0; j < at[i]; j++) a[i * 8 + j] = i;",
     "whole rows are written": "for (int i = 1; i < n; i++)\n    for (int j = 0; j < n; j++) g[i][j] = g[i - 1][j];",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from chathpc.diagnosis.source.affine import Scope, Sum, add, factor, linear, product
+from chathpc.diagnosis.source.affine import Scope, Sum, add, factor, linear, number, product
 from chathpc.fix.recipes.analysis.loops import Counted
+
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def solved_distances(
     first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str]
 ) -> dict[int, int] | str | None:
     """Distances (second's iteration behind first's) for which two subscripts are equal; "never", or None for what is not known."""
-    loose = {name for key in (*first, *second) for part in key for name in _names_in(part)} & changing
+    loose = {name for key in (*first, *second) for part in key for name in _NAME.findall(part)} & changing
     difference = add(first, second, -1)
     if loose or difference is None:
         return None
@@ -51,11 +54,9 @@ def _with_ranges(
         return None
     if not involved:
         return "never" if low > 0 or high < 0 else None
-    radix = min(min(abs(value) for value in coefficients[at].values()) for at in involved)
-    if (
-        any(value % radix for at in involved for value in coefficients[at].values())
-        or max(abs(low), abs(high)) >= radix
-    ):
+    values = [value for at in involved for value in coefficients[at].values()]
+    radix = min(map(abs, values))
+    if any(value % radix for value in values) or max(abs(low), abs(high)) >= radix:
         return None
     reduced = [
         {key: value // radix for key, value in one.items()} if at in involved else one
@@ -66,39 +67,38 @@ def _with_ranges(
     return _spans(involved, reduced, nest)
 
 
-def _range(one: Counted) -> tuple[int, int] | None:
-    """Smallest and greatest value of a loop's variable, where its bounds are numbers."""
+def _ends(one: Counted) -> tuple[Sum, Sum] | None:
+    """Where a loop that counts upwards begins, and what all values of its variable are below."""
     scope = Scope({}, one.procedure.source.file.unit.constants)
     start, bound = (linear(one.procedure.expression(side), scope, frozenset()) for side in (one.start, one.bound))
-    if start is None or bound is None or set(start) | set(bound) > {()} or one.step < 1:
+    end = add(bound, {(): 1}) if bound is not None and one.operator == "<=" else bound
+    return None if start is None or end is None or one.step < 1 else (start, end)
+
+
+def _range(one: Counted) -> tuple[int, int] | None:
+    """Smallest and greatest value of a loop's variable, where its bounds are numbers."""
+    ends = _ends(one)
+    if ends is None:
         return None
-    last = bound.get((), 0) - (one.operator != "<=")
-    return start.get((), 0), max(last, start.get((), 0))
+    first, end = number(ends[0]), number(ends[1])
+    return None if first is None or end is None else (first, max(end - 1, first))
 
 
 def _exactly(
     constant_: int, rest: Sum, involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]
 ) -> dict[int, int] | str | None:
     """The same for a difference that is one number."""
+    if rest:
+        return None
     if not involved:
-        if rest:
-            return None
         return "never" if constant_ else {}
     at = involved[0]
-    if not rest:
-        number = coefficients[at].get((), 0) if set(coefficients[at]) == {()} else None
-        if number:
-            return {at: constant_ // number} if constant_ % number == 0 else "never"
-        # n*i = n*i' holds for i = i' alone where n is not 0: as the extent of a loop that has iterations it is not.
-        positive = any((extent := _extent(one)) is not None and _covers(coefficients[at], extent) for one in nest)
-        return {at: 0} if not constant_ and positive else None
-    return None
-
-
-def _names_in(part: str) -> set[str]:
-    import re
-
-    return set(re.findall(r"[A-Za-z_]\w*", part))
+    step = number(coefficients[at])
+    if step:
+        return {at: constant_ // step} if constant_ % step == 0 else "never"
+    # n*i = n*i' holds for i = i' alone where n is not 0: as the extent of a loop that has iterations it is not.
+    positive = any((extent := _extent(one)) is not None and _covers(coefficients[at], extent) for one in nest)
+    return {at: 0} if not constant_ and positive else None
 
 
 def _spans(involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]) -> dict[int, int] | None:
@@ -122,19 +122,13 @@ def _spans(involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]
 
 def _covers(coefficient: Sum, extent: Sum) -> bool:
     """True if the coefficient is at least the extent, whatever its names stand for."""
-    if dict(coefficient) == dict(extent):
-        return True
     difference = add(coefficient, extent, -1)
-    return difference is not None and set(difference) <= {()} and difference.get((), 0) >= 0
+    more = None if difference is None else number(difference)
+    return more is not None and more >= 0
 
 
 def _extent(one: Counted) -> Sum | None:
     """Upper bound of the variable, counted from 0: all its values are below; None where it may be negative."""
-    nothing = Scope({}, one.procedure.source.file.unit.constants)
-    if one.step < 1:
-        return None
-    start = linear(one.procedure.expression(one.start), nothing, frozenset())
-    bound = linear(one.procedure.expression(one.bound), nothing, frozenset())
-    if start is None or bound is None or set(start) - {()} or start.get((), 0) < 0:
-        return None
-    return add(bound, {(): 1}) if one.operator == "<=" else bound
+    ends = _ends(one)
+    first = None if ends is None else number(ends[0])
+    return None if ends is None or first is None or first < 0 else ends[1]
