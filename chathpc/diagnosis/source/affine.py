@@ -31,7 +31,7 @@ def scope_of(function: Function, unit: Unit) -> Scope:
     times: Counter[str] = Counter()
     values: dict[str, Expr] = {}
     for one in function.statements:
-        for expr in one.expr.walk() if one.expr is not None else ():
+        for expr in one.walk():
             if expr.kind == Kind.ASSIGN and expr.parts[0].kind == Kind.NAME:
                 name = expr.parts[0].text
                 times[name] += 1
@@ -145,7 +145,7 @@ def advance(function: Function, loop: Loop, scope: Scope) -> Advance:
     adding: Counter[str] = Counter()
     amounts: dict[str, Sum] = {}
     for one in inside:
-        for expr in one.expr.walk() if one.expr is not None else ():
+        for expr in one.walk():
             if expr.kind == Kind.ASSIGN and expr.parts[0].kind == Kind.NAME:
                 adding[expr.parts[0].text] += 1
                 if expr.text in ("+=", "-=") and one.loop == loop.index and one.branch == 0:

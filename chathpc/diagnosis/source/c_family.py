@@ -79,19 +79,28 @@ def definitions(root: Node) -> Iterator[Node]:
             todo.extend(reversed(node.named_children))
 
 
+def declarators(node: Node) -> list[Node]:
+    """The declarators of a function's definition or declaration, from that of its result to that which has its name and parameters."""
+    found: list[Node] = []
+    one = node.child_by_field_name("declarator")
+    while one is not None and (not found or found[-1].type != "function_declarator"):
+        found.append(one)
+        one = one.child_by_field_name("declarator") or next(
+            (each for each in one.named_children if each.type in _DECLARATORS), None
+        )
+    return found
+
+
+def declarator_of(node: Node) -> Node | None:
+    """The declarator of a function with its name and parameters; None where it has none."""
+    return next((one for one in declarators(node) if one.type == "function_declarator"), None)
+
+
 def name_of(node: Node) -> str:
     """Name of a function definition without class and namespace; empty where it has none."""
-    declarator = node.child_by_field_name("declarator")
-    for _ in range(12):
-        if declarator is None:
-            return ""
-        if declarator.type == "function_declarator":
-            name = text_of(declarator.child_by_field_name("declarator"))
-            return re.sub(r"<.*>", "", name).rsplit("::", 1)[-1].strip("()* ")
-        declarator = declarator.child_by_field_name("declarator") or next(
-            (each for each in declarator.named_children if each.type in _DECLARATORS), None
-        )
-    return ""
+    declarator = declarator_of(node)
+    name = text_of(declarator.child_by_field_name("declarator")) if declarator is not None else ""
+    return re.sub(r"<.*>", "", name).rsplit("::", 1)[-1].strip("()* ")
 
 
 def unit(nodes: list[Node], original: bytes) -> Unit:
@@ -233,14 +242,9 @@ def _declarator(node: Node, one: Declaration) -> Declaration | None:
 
 def function(node: Node, original: bytes) -> Function:
     """The model of a function definition."""
-    declarator = node.child_by_field_name("declarator")
-    pointers, reference = 0, False
-    while declarator is not None and declarator.type != "function_declarator":
-        pointers += declarator.type == "pointer_declarator"
-        reference = reference or declarator.type == "reference_declarator"
-        declarator = declarator.child_by_field_name("declarator") or next(
-            (each for each in declarator.named_children if each.type in _DECLARATORS), None
-        )
+    kinds = [one.type for one in declarators(node)]
+    pointers, reference = kinds.count("pointer_declarator"), "reference_declarator" in kinds
+    declarator = declarator_of(node)
     listed = declarator.child_by_field_name("parameters") if declarator is not None else None
     parameters = [
         one for each in children(listed) if each.type.endswith("parameter_declaration") for one in declared(each)
@@ -428,12 +432,13 @@ class _Body:
         steps = _assignments(expression(update)) if update is not None else []
         updated = frozenset(part.parts[0].text for part in steps if part.parts[0].kind == Kind.NAME)
         for part in steps:
-            target, value = part.parts
+            target = part.parts[0]
             if target.kind != Kind.NAME:
                 continue
-            step = _step(part, target.text, value)
             if loop.variable == "" or (loop.condition is not None and target.text in loop.condition.names()):
-                loop = replace(loop, variable=target.text, start=starts.get(target.text), step=step)
+                loop = replace(
+                    loop, variable=target.text, start=starts.get(target.text), step=step_of(part, target.text)
+                )
         return replace(loop, updated=updated, updates=tuple(steps))
 
 
@@ -458,11 +463,12 @@ def _assignments(expr: Expr) -> list[Expr]:
     return [one for one in expr.walk() if one.kind == Kind.ASSIGN and len(one.parts) == 2]
 
 
-def _step(part: Expr, name: str, value: Expr) -> int | None:
-    if part.text in ("+=", "-=") and value.kind == Kind.NUMBER:
-        number = constant(value.text)
-        return None if number is None else number if part.text == "+=" else -number
-    if part.text == "=" and value.kind == Kind.BINARY and value.text in ("+", "-") and value.parts[0].text == name:
-        number = constant(value.parts[1].text)
-        return None if number is None else number if value.text == "+" else -number
-    return None
+def step_of(update: Expr, name: str) -> int | None:
+    """The number that `i += 2`, `i--` or `i = i + 2` adds to a variable; None for anything else."""
+    if update.kind != Kind.ASSIGN or update.parts[0].kind != Kind.NAME or update.parts[0].text != name:
+        return None
+    operator, value = update.text, update.parts[1]
+    if operator == "=" and value.kind == Kind.BINARY and value.parts[0].text == name:
+        operator, value = f"{value.text}=", value.parts[1]
+    number = constant(value.text) if operator in ("+=", "-=") and value.kind == Kind.NUMBER else None
+    return -number if number is not None and operator == "-=" else number

@@ -33,7 +33,7 @@ _MOST_NODES = 24
 def synchronous(function: Function, loop: Loop, line: int) -> Sign | None:
     """Opening, closing or flushing a file in a loop; only supports what was measured of file operations."""
     for statement in function.inside(loop.index):
-        for one in statement.expr.calls() if statement.expr is not None and statement.line == line else ():
+        for one in statement.calls() if statement.line == line else ():
             if one.short in _SYNCING:
                 return Sign(
                     "io-bound", line, line, line, f"calls {one.short} in each iteration of the loop over {loop.variable or 'items'}",

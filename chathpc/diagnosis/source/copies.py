@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from chathpc.diagnosis.source.model import Declaration, Does, Function, Kind, Loop, changed, expressions
+from chathpc.diagnosis.source.model import Declaration, Does, Function, Kind, Loop, Statement, changed, expressions
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
@@ -12,12 +12,15 @@ from chathpc.diagnosis.source.text import SourceFile
 _OWNING = re.compile(
     r"(?:std::)?(?:__cxx11::)?(vector|string|basic_string|map|unordered_map|set|unordered_set|list|deque)\b"
 )
+_OF_ITEMS = re.compile(r"(?:std::)?(?:vector|list|deque|set)<\s*(.+?)\s*>")
 _MUTATING = frozenset(
     {
         "push_back", "emplace_back", "pop_back", "insert", "erase", "clear", "resize", "reserve", "assign", "append", "swap",
         "sort", "reverse", "unique", "remove", "emplace", "merge", "fill", "shrink_to_fit",
     }
 )  # fmt: skip
+#: Functions that keep what they are handed.
+_KEEPING = frozenset({"move", "push_back", "emplace_back", "insert"})
 _ALLOCATING = frozenset({
     "malloc", "calloc", "realloc", "aligned_alloc", "new", "allocate", "strdup", "make_unique", "make_shared",
     "posix_memalign",
@@ -51,20 +54,21 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
 
 def _is_changed(function: Function, name: str) -> bool:
     """True if the function changes, moves or hands on the variable."""
-    if changed(function.statements) & {name, f"{name}."}:
+    if _is_mutated(function.statements, name):
         return True
-    for one in expressions(function.statements):
-        if one.kind == Kind.CALL:
-            if one.base is not None and str(one.base) == name and one.short in _MUTATING:
+    for one in function.statements:
+        if one.does == Does.RETURN and one.expr is not None and one.expr.kind == Kind.NAME and one.expr.text == name:
+            return True
+        for call, part in ((each, part) for each in one.calls() for part in each.parts):
+            if (part.kind == Kind.NAME and part.text == name) or (call.short in _MUTATING and name in part.names()):
                 return True
-            if any(part.kind == Kind.NAME and part.text == name for part in one.parts):
-                return True
-            if one.short in _MUTATING and any(name in part.names() for part in one.parts):
-                return True
-    return any(
-        one.does == Does.RETURN and one.expr is not None and one.expr.kind == Kind.NAME and one.expr.text == name
-        for one in function.statements
-    )
+    return False
+
+
+def _is_mutated(inside: tuple[Statement, ...], name: str) -> bool:
+    """True if statements change the variable, or call a member that does."""
+    calls = (one for one in expressions(inside) if one.kind == Kind.CALL and one.short in _MUTATING)
+    return bool(changed(inside) & {name, f"{name}."}) or any(str(one.base) == name for one in calls)
 
 
 def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
@@ -75,20 +79,9 @@ def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
             continue
         kind = element.type
         if kind == "auto":
-            declared = function.declared(str(loop.container)) or next(
-                (
-                    each
-                    for record in file.unit.records.values()
-                    for each in record.fields
-                    if each.name == loop.container.text
-                ),
-                None,
-            )
-            match = (
-                re.fullmatch(r"(?:std::)?(?:vector|list|deque|set)<\s*(.+?)\s*>", declared.type)
-                if declared is not None
-                else None
-            )
+            fields = file.unit.fields(loop.container.text)
+            declared = function.declared(str(loop.container)) or next(iter(fields), None)
+            match = _OF_ITEMS.fullmatch(declared.type if declared is not None else "")
             kind = match[1] if match else ""
         record = file.unit.records.get(kind)
         owning = _OWNING.match(kind) or (record is not None and any(owns_memory(each) for each in record.fields))
@@ -105,17 +98,8 @@ def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
 
 def _changed_in(function: Function, loop: Loop, name: str) -> bool:
     inside = function.inside(loop.index)
-    if changed(inside) & {name, f"{name}."}:
-        return True
-    for one in expressions(inside):
-        if one.kind == Kind.CALL:
-            if one.base is not None and str(one.base) == name and one.short in _MUTATING:
-                return True
-            if one.short in ("move", "push_back", "emplace_back", "insert") and any(
-                str(part) == name for part in one.parts
-            ):
-                return True
-    return False
+    kept = (call for one in inside for call in one.calls() if call.short in _KEEPING)
+    return _is_mutated(inside, name) or any(str(part) == name for call in kept for part in call.parts)
 
 
 def returned_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
@@ -141,13 +125,9 @@ def rebuilt(function: Function, line: int) -> Sign | None:
     """A text or array that is built anew, longer by some, at the line: `s = s + x`, Fortran's `a = [a, x]`."""
     for statement in function.statements:
         one = statement.expr
-        if (
-            one is None
-            or statement.line != line
-            or one.kind != Kind.ASSIGN
-            or one.text != "="
-            or one.parts[0].kind not in (Kind.NAME, Kind.MEMBER)
-        ):
+        if one is None or statement.line != line or one.kind != Kind.ASSIGN or one.text != "=":
+            continue
+        if one.parts[0].kind not in (Kind.NAME, Kind.MEMBER):
             continue
         name, value = str(one.parts[0]), one.parts[1]
         declared = function.declared(name)
@@ -167,7 +147,7 @@ def rebuilt(function: Function, line: int) -> Sign | None:
 def allocation(function: Function, loop: Loop, line: int) -> Sign | None:
     """Memory asked for at the line in a loop; only supports what was measured of the allocator."""
     for statement in function.inside(loop.index):
-        for one in statement.expr.walk() if statement.expr is not None and statement.line == line else ():
+        for one in statement.walk() if statement.line == line else ():
             if one.kind == Kind.CALL and one.short in _ALLOCATING and (one.base is None or one.text == "new"):
                 return _churn(line, f"allocates memory ({one.short}) in the loop over {loop.variable or 'items'}")
     for each in function.declarations:

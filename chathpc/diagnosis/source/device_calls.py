@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, root
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Unit, root
 from chathpc.diagnosis.source.sign import Sign, is_unrolled
 
 #: Calls and types that give memory which the system may move or page out (CUDA C++ Best Practices Guide, "Pinned memory").
@@ -39,11 +39,8 @@ def in_loop(function: Function, unit: Unit, line: int, kind: HostCall) -> Sign |
 def _around(function: Function, unit: Unit, line: int) -> Loop | None:
     """The innermost loop around a line that is no short one."""
     inner = function.innermost(line)
-    return (
-        None
-        if inner is None
-        else next((loop for loop in function.chain(inner.index) if not is_unrolled(loop, unit)), None)
-    )
+    around = function.chain(inner.index) if inner is not None else ()
+    return next((loop for loop in around if not is_unrolled(loop, unit)), None)
 
 
 def pageable(function: Function, line: int) -> Sign | None:
@@ -75,11 +72,6 @@ def _made(function: Function, part: Expr) -> str:
         return ""
     if declared.type.rsplit("::", 1)[-1].startswith("vector<") and "llocator" not in declared.type:
         return "a std::vector"
-    values = [
-        each.parts[1]
-        for one in function.statements
-        for each in (one.expr.walk() if one.expr is not None and one.does != Does.CONDITION else ())
-        if each.kind == Kind.ASSIGN and each.text == "=" and str(each.parts[0]) == name.text
-    ]
+    values = function.values(name.text)
     calls = [value.text for value in values if value.kind == Kind.CALL and value.short in _PAGEABLE]
     return calls[0] if calls and len(calls) == len(values) else ""

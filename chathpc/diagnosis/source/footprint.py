@@ -77,7 +77,8 @@ def _of_array(name: str, function: Function, file: SourceFile, calls: int) -> in
     declared = function.declared(name)
     if declared is not None and any(one.name == name for one in function.parameters):
         at = next(n for n, one in enumerate(function.parameters) if one.name == name)
-        callers = _arguments(function, at, file) if calls else []
+        given = file.calls_of(function.name) if calls else ()
+        callers = [(caller, call.parts[at]) for caller, _, call in given if at < len(call.parts)]
         sizes += [
             array_bytes(part, caller, unit)
             or (_of_array(root(part).text, caller, file, calls - 1) if root(part).kind == Kind.NAME else None)
@@ -94,22 +95,11 @@ def _of_array(name: str, function: Function, file: SourceFile, calls: int) -> in
     return max(known) if known and len(known) == len(sizes) else None
 
 
-def _arguments(function: Function, at: int, file: SourceFile) -> list[tuple[Function, Expr]]:
-    """What the calls of a function in its file hand over as one argument."""
-    return [
-        (caller, call.parts[at])
-        for caller in file.everything()
-        for one in caller.statements
-        for call in (one.expr.calls() if one.expr is not None else ())
-        if call.short.removeprefix("call ") == function.name and at < len(call.parts)
-    ]
-
-
 def _given(name: str, function: Function) -> Iterator[tuple[Expr, Declaration | None]]:
     """What a pointer is set to, what a vector or array is made with: calls that allocate, with the declaration of the name."""
     declared = function.declared(name)
     for one in function.statements:
-        for each in one.expr.walk() if one.expr is not None and one.does != Does.CONDITION else ():
+        for each in one.walk() if one.does != Does.CONDITION else ():
             if each.kind == Kind.ASSIGN and each.text == "=" and str(each.parts[0]) == name:
                 made = each.parts[1]
                 is_sized = made.kind == Kind.OTHER and made.text == "argument_list"  # `vector<int> v(n)`
@@ -193,7 +183,7 @@ def _of_items(record: str, file: SourceFile) -> int | None:
             if one.dims and not one.pointers and one.type.removeprefix("struct ") == record:
                 total += array_bytes(Expr(Kind.NAME, one.name), function, unit) or 0
         for statement in function.statements:
-            for call in statement.expr.calls() if statement.expr is not None else ():
+            for call in statement.calls():
                 if not _makes(call, record):
                     continue
                 if not _is_called_once(function, file):
@@ -213,14 +203,7 @@ def _of_items(record: str, file: SourceFile) -> int | None:
 
 def _is_called_once(function: Function, file: SourceFile) -> bool:
     """True for the main program, and for a function that the file calls in one place outside loops."""
-    loops = [
-        one.loop
-        for caller in file.everything()
-        for one in caller.statements
-        for call in (one.expr.calls() if one.expr is not None else ())
-        if call.short.removeprefix("call ") == function.name
-    ]
-    return function.name == "main" or loops == [-1]
+    return function.name == "main" or [one.loop for _, one, _ in file.calls_of(function.name)] == [-1]
 
 
 def _constants(function: Function, unit: Unit) -> dict[str, int]:

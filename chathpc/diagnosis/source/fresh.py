@@ -73,7 +73,7 @@ def _lifetime(function: Function, name: str, loop: Loop) -> tuple[int, int, int]
     made: list[tuple[int, int]] = []
     freed: list[int] = []
     for one in function.statements:
-        for expr in one.expr.walk() if one.expr is not None else ():
+        for expr in one.walk():
             if expr.kind == Kind.ASSIGN and expr.text == "=" and str(expr.parts[0]) == name:
                 value = expr.parts[1]
                 allocates = value.kind == Kind.CALL and value.short in _ALLOCATE

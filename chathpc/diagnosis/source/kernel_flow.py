@@ -29,7 +29,7 @@ def work(statements: Sequence[Statement]) -> int:
     """Operations, accesses and calls of statements; a call counts for several."""
     count = 0
     for one in statements:
-        for each in one.expr.walk() if one.expr is not None else ():
+        for each in one.walk():
             count += (each.kind == Kind.BINARY and each.text in ARITHMETIC) or each.kind == Kind.INDEX
             count += each.kind == Kind.ASSIGN and each.text != "="
             count += 4 * (each.kind == Kind.CALL)
@@ -214,7 +214,7 @@ def _is_guarded(one: Lanes, statement: Statement) -> bool:
 
 def _calls(one: Lanes) -> Iterator[tuple[Statement, Expr]]:
     for statement in one.function.statements:
-        for call in statement.expr.calls() if statement.expr is not None else ():
+        for call in statement.calls():
             yield statement, call
 
 
@@ -303,7 +303,7 @@ def double_precision(several: Sequence[Lanes]) -> Sign | None:
     for one in several:
         found: list[tuple[Statement, Expr]] = []
         for statement in one.function.statements:
-            for each in statement.expr.walk() if statement.expr is not None else ():
+            for each in statement.walk():
                 if each.kind == Kind.BINARY and each.text in ARITHMETIC and _mixes(each):
                     found.append((statement, each))
         deepest = max((level(one.function, one.unit, each.loop) for each, _ in found), default=0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import prod
 
 from chathpc.diagnosis.source.affine import scope_of
 from chathpc.diagnosis.source.kernel_flow import atomics, barriers, chain, divergence, double_precision
@@ -46,7 +47,7 @@ def in_file(source: SourceFile, file: int, kernel: str, lines: Sequence[int]) ->
 def signs(kernel: KernelSource) -> list[Sign]:
     """What the source of a kernel, and of the device functions that it calls in its file, makes one expect."""
     unit, file = kernel.source.unit, kernel.source
-    names = {call.short for call in _calls(kernel.function)}
+    names = {call.short for one in kernel.function.statements for call in one.calls()}
     functions: dict[str, Function] = {}
     for _ in range(3):
         more = {
@@ -55,13 +56,9 @@ def signs(kernel: KernelSource) -> list[Sign]:
             if len(own := file.functions_named(name)) == 1 and not own[0].broken
         }
         functions |= more
-        names |= {call.short for each in more.values() for call in _calls(each)}
+        names |= {call.short for each in more.values() for one in each.statements for call in one.calls()}
     several = called(Lanes(kernel.function, unit), functions)
     return [sign for recognise in _RECOGNISERS if (sign := recognise(several)) is not None]
-
-
-def _calls(function: Function) -> Iterable[Expr]:
-    return (call for one in function.statements if one.expr is not None for call in one.expr.calls())
 
 
 def launches_of(source: SourceFile, kernel: str) -> list[tuple[Function, Launch]]:
@@ -79,7 +76,7 @@ def launches_of(source: SourceFile, kernel: str) -> list[tuple[Function, Launch]
 
 def _hip_launches(function: Function) -> Iterable[Launch]:
     for one in function.statements:
-        for call in one.expr.calls() if one.expr is not None else ():
+        for call in one.calls():
             if call.short == _HIP_LAUNCH and len(call.parts) >= 3:
                 kernel = call.parts[0].short.split("<", 1)[0]
                 yield Launch(kernel, call.parts[1], call.parts[2], call.line, one.loop)
@@ -117,11 +114,6 @@ def _count(function: Function, source: SourceFile, expr: Expr) -> int | None:
     if expr.kind == Kind.NAME and expr.text in scope.values:
         expr = scope.values[expr.text]
     if expr.kind == Kind.CALL and expr.short == "dim3":
-        total = 1
-        for part in expr.parts:
-            number = _count(function, source, part)
-            if number is None:
-                return None
-            total *= number
-        return total
+        counts = [_count(function, source, part) for part in expr.parts]
+        return None if None in counts else prod(count for count in counts if count is not None)
     return value(expr, source.unit.constants)

@@ -13,7 +13,7 @@ from functools import cached_property
 from chathpc.diagnosis.source.affine import Sum, add, factor, number, product
 from chathpc.diagnosis.source.c_family import constant
 from chathpc.diagnosis.source.layout import declaration_of, element, size_of, value
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Statement, Unit, root
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Statement, Unit, expressions, root
 
 #: The name of the lane in sums of products.
 LANE = "threadIdx.x"
@@ -76,13 +76,7 @@ class Lanes:
             for loop in self.function.loops
             if loop.variable and loop.start is not None
         ]
-        stated = [
-            each
-            for one in self.function.statements
-            for each in (one.expr.walk() if one.expr is not None else ())
-            if each.kind in (Kind.ASSIGN, Kind.UNARY)
-        ]
-        for each in (*starts, *loops, *stated):
+        for each in (*starts, *loops, *expressions(self.function.statements)):
             if each.kind == Kind.ASSIGN and len(each.parts) == 2 and each.parts[0].kind == Kind.NAME:
                 found.setdefault(each.parts[0].text, []).append((each.text, each.parts[1]))
             elif each.kind == Kind.UNARY and each.text == "&" and each.parts and each.parts[0].kind == Kind.NAME:
@@ -245,7 +239,7 @@ class Lanes:
 
     def _member(self, base: Expr, name: Expr, depth: int) -> Pointer:
         """What a field stands for: memory of its own where it is a pointer, else that of the record."""
-        fields = [each for record in self.unit.records.values() for each in record.fields if each.name == base.text]
+        fields = self.unit.fields(base.text)
         inside = len(fields) == 1 and bool(fields[0].dims) and not fields[0].pointers
         declared = self.function.declared(name.text)
         space = self.pointer(name, depth + 1).space if inside else "global" if declared is not None else ""
@@ -298,7 +292,7 @@ class Lanes:
             root(expr.base) if expr.base.kind != Kind.MEMBER else expr.base, self.function, self.unit
         )
         size = None if declared is None else size_of(element(declared), self.unit)
-        fields = [each for record in self.unit.records.values() for each in record.fields if each.name == name]
+        fields = self.unit.fields(name)
         used = size_of(fields[0], self.unit) if name and len(fields) == 1 else None
         terms = self._index(expr, pointer, declared.dims if declared is not None else ())
         lane = None if terms is None else factor(terms, LANE)
@@ -332,7 +326,7 @@ def called(kernel: Lanes, functions: Mapping[str, Function]) -> list[Lanes]:
     seen = {kernel.function.name}
     for one in found:  # grows
         for statement in one.function.statements:
-            for call in statement.expr.calls() if statement.expr is not None else ():
+            for call in statement.calls():
                 callee = functions.get(call.short)
                 if callee is None or callee.name in seen or len(callee.parameters) != len(call.parts) or len(seen) > 12:
                     continue

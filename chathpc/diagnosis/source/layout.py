@@ -113,7 +113,7 @@ def declaration_of(base: Expr, function: Function, unit: Unit) -> Declaration | 
     if known is not None:
         return known
     if base.kind == Kind.MEMBER or (base.kind == Kind.NAME and "member" in function.marks):
-        found = [each for record in unit.records.values() for each in record.fields if each.name == base.text]
+        found = unit.fields(base.text)
         return found[0] if len(found) == 1 else None
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
@@ -197,6 +197,14 @@ class Statement:
     loop: int = -1
     branch: int = 0
 
+    def walk(self) -> Iterator[Expr]:
+        """Its expression with all inside, see `Expr.walk`; nothing without one."""
+        return iter(()) if self.expr is None else self.expr.walk()
+
+    def calls(self) -> Iterator[Expr]:
+        """The calls in it."""
+        return (one for one in self.walk() if one.kind == Kind.CALL)
+
 
 @dataclass(frozen=True, slots=True)
 class Region:
@@ -312,6 +320,11 @@ class Function:
                 return one
         return None
 
+    def values(self, name: str) -> list[Expr]:
+        """All that it sets a variable to."""
+        found = assignments(self.statements)
+        return [one.parts[1] for one in found if one.text == "=" and str(one.parts[0]) == name]
+
     def is_broken(self, first: int, last: int) -> bool:
         """True if something in the lines could not be parsed."""
         return any(first <= one <= last for one in self.broken)
@@ -330,12 +343,20 @@ class Unit:
     variables: dict[str, Declaration] = field(default_factory=dict)
     constants: dict[str, int] = field(default_factory=dict)
 
+    def fields(self, name: str) -> list[Declaration]:
+        """The fields of that name in all records."""
+        return [one for record in self.records.values() for one in record.fields if one.name == name]
 
-def expressions(statements: tuple[Statement, ...]) -> Iterator[Expr]:
+
+def expressions(statements: Iterable[Statement]) -> Iterator[Expr]:
     """All expressions of the statements, with those inside them."""
     for one in statements:
-        if one.expr is not None:
-            yield from one.expr.walk()
+        yield from one.walk()
+
+
+def assignments(statements: Iterable[Statement]) -> Iterator[Expr]:
+    """All assignments in the statements."""
+    return (one for one in expressions(statements) if one.kind == Kind.ASSIGN)
 
 
 def changed(statements: tuple[Statement, ...]) -> frozenset[str]:

@@ -8,7 +8,7 @@ import re
 
 from chathpc.diagnosis.source import affine
 from chathpc.diagnosis.source.layout import declaration_of, value
-from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Unit, expressions, root
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Unit, assignments, expressions, root
 from chathpc.diagnosis.source.sharing import is_parallel
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
@@ -56,7 +56,7 @@ def atomic(function: Function, unit: Unit, loop: Loop | None, line: int) -> Sign
         if word == "critical" and loop is None:
             continue
         return _one_by_one(loop, line, region.first, region.last, word)
-    for one in expressions(tuple(each for each in function.statements if each.line == line)):
+    for one in expressions(each for each in function.statements if each.line == line):
         if one.kind == Kind.CALL and _ATOMIC_CALL.fullmatch(one.short):
             return _one_by_one(loop, line, line, line, "atomic", f" ({one.short})")
         declared = (
@@ -130,8 +130,8 @@ def by_element(function: Function, unit: Unit, own: Loop, line: int) -> Sign | N
 
 def _read_beside(function: Function, loop: Loop, line: int) -> frozenset[str]:
     """Names that the loop has in other lines than this one."""
-    others = (one for one in function.statements if loop.first <= one.line <= loop.last and one.line != line)
-    return frozenset(name for one in others if one.expr is not None for name in one.expr.names())
+    others = (one.expr for one in function.statements if loop.first <= one.line <= loop.last and one.line != line)
+    return frozenset(name for one in others if one is not None for name in one.names())
 
 
 #: What is done with an old value in sums, products and extremes, whose parts threads can compute and combine.
@@ -151,33 +151,17 @@ def in_order(function: Function, unit: Unit, line: int) -> Sign | None:
         return None
     own = [one for one in function.statements if one.loop == loop.index]
     scope = affine.scope_of(function, unit)
-    for assigned in (one for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN):
+    always = [one.expr for one in own if not one.branch]
+    for assigned in assignments(own):
         target, read = assigned.parts[0], None
         if target.kind == Kind.INDEX:
             local = {one.name for one in function.declarations if one.loop == loop.index} & {*assigned.parts[1].names()}
-            values = [
-                each.parts[1]
-                for each in expressions(tuple(own))
-                if each.kind == Kind.ASSIGN and each.parts[0].text in local
-            ]
-            read = next(
-                (
-                    one
-                    for value in (assigned.parts[1], *values)
-                    for one in value.walk()
-                    if _is_before(one, target, loop, scope)
-                ),
-                None,
-            )
-        elif (
-            target.kind == Kind.NAME
-            and assigned.text == "="
-            and any(one.expr is assigned for one in own if not one.branch)
-        ):
+            values = [each.parts[1] for each in assignments(own) if each.parts[0].text in local]
+            reads = (one for value in (assigned.parts[1], *values) for one in value.walk())
+            read = next((one for one in reads if _is_before(one, target, loop, scope)), None)
+        elif target.kind == Kind.NAME and assigned.text == "=" and any(one is assigned for one in always):
             inside = any(one.name == target.text and one.loop == loop.index for one in function.declarations)
-            first = next(
-                one for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN and one.parts[0].text == target.text
-            )
+            first = next(one for one in assignments(own) if one.parts[0].text == target.text)
             needed = target.text in assigned.parts[1].names() and not _combines(assigned.parts[1], target.text)
             read = target if needed and first is assigned and not inside else None
         if read is not None:
@@ -195,12 +179,9 @@ def in_order(function: Function, unit: Unit, line: int) -> Sign | None:
 
 def _is_before(read: Expr, target: Expr, loop: Loop, scope: affine.Scope) -> bool:
     """True if what is read in an iteration of the loop is what an earlier one assigned to."""
-    if (
-        read.kind != Kind.INDEX
-        or str(read.base) != str(target.base)
-        or len(read.parts) != len(target.parts)
-        or not loop.step
-    ):
+    if read.kind != Kind.INDEX or str(read.base) != str(target.base) or not loop.step:
+        return False
+    if len(read.parts) != len(target.parts):
         return False
     iterations = set()
     for mine, theirs in zip(read.parts, target.parts, strict=True):

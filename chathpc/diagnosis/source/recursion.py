@@ -27,12 +27,7 @@ def redundant(function: Function, file: SourceFile) -> Sign | None:
     different = {str(call): call for call in calls}
     if len(calls) < 2 or any(len(call.parts) != len(parameters) for call in calls):
         return None
-    if any(
-        one.kind == Kind.CALL and one.short == function.name
-        for call in calls
-        for part in call.parts
-        for one in part.walk()
-    ):
+    if any(one.short == function.name for call in calls for part in call.parts for one in part.calls()):
         return None
     moves = [
         [_moved(part, name) for part, name in zip(call.parts, parameters, strict=True)] for call in different.values()
@@ -109,27 +104,18 @@ def descending(function: Function, file: SourceFile) -> Sign | None:
         return None
     own = _own_calls(function)[0]
     below = {one.name for one in file.unit.records[node].fields if _is_of(one.type, node)}
-    for caller in file.everything():
-        if caller.name == function.name:
+    for caller, one, call in file.calls_of(function.name):
+        of = call.base or next(iter(call.parts), None)
+        if caller.name == function.name or (call.base is None) != (own.base is None) or of is None:
             continue
-        same = _goes_down(caller, file) == node
-        for one in caller.statements:
-            for call in one.expr.calls() if one.expr is not None else ():
-                if (
-                    call.short != function.name
-                    or (call.base is None) != (own.base is None)
-                    or not (call.base or call.parts)
-                ):
-                    continue
-                of = call.base or call.parts[0]
-                step = of.kind == Kind.MEMBER and of.text in below
-                for loop in caller.chain(one.loop):
-                    moves = loop.updated | {loop.variable}
-                    typed = loop.element is not None and _is_of(loop.element.type, node) and of.kind == Kind.CALL
-                    if (step or typed) and moves & of.names():
-                        return _descends(function, own, caller)
-                if same and (step or of.kind == Kind.NAME):
-                    return _descends(function, own, caller)
+        step = of.kind == Kind.MEMBER and of.text in below
+        for loop in caller.chain(one.loop):
+            moves = loop.updated | {loop.variable}
+            typed = loop.element is not None and _is_of(loop.element.type, node) and of.kind == Kind.CALL
+            if (step or typed) and moves & of.names():
+                return _descends(function, own, caller)
+        if (step or of.kind == Kind.NAME) and _goes_down(caller, file) == node:
+            return _descends(function, own, caller)
     return None
 
 
@@ -166,13 +152,8 @@ def _goes_down(function: Function, file: SourceFile) -> str:
         if of.kind == Kind.NAME and of.text in loops:
             of = loops[of.text].container or of
         start = root(of)
-        field = (
-            of.text
-            if of.kind in (Kind.MEMBER, Kind.NAME)
-            else of.base.text
-            if of.kind == Kind.INDEX and of.base
-            else ""
-        )
+        named = of.base if of.kind == Kind.INDEX else of if of.kind in (Kind.MEMBER, Kind.NAME) else None
+        field = "" if named is None else named.text
         if call.base is None and (not names or start.text != names[0] or of is start):
             return ""
         nodes |= {
@@ -232,17 +213,13 @@ def _looks_up(function: Function, name: str) -> bool:
 
 def _goes_through(function: Function, at: int, file: SourceFile) -> str | None:
     """The function that calls it in a loop with a number that the loop counts on; None where none does."""
-    for caller in file.everything():
-        for one in caller.statements if caller.name != function.name else ():
-            for call in one.expr.calls() if one.expr is not None and one.loop >= 0 else ():
-                if call.short != function.name or at >= len(call.parts):
-                    continue
-                for loop in caller.chain(one.loop):
-                    if loop.counted and loop.step is not None:
-                        moves = Advance({loop.variable: {(): loop.step}})
-                        by = stride(call.parts[at], scope_of(caller, file.unit), moves)
-                        if by and number(by):
-                            return caller.name
+    for caller, one, call in file.calls_of(function.name):
+        for loop in caller.chain(one.loop) if caller.name != function.name and at < len(call.parts) else ():
+            if loop.counted and loop.step is not None:
+                moves = Advance({loop.variable: {(): loop.step}})
+                by = stride(call.parts[at], scope_of(caller, file.unit), moves)
+                if by and number(by):
+                    return caller.name
     return None
 
 

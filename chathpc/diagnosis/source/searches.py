@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.diagnosis.source import affine
 from chathpc.diagnosis.source.layout import OF_NODES, declaration_of, trips
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, assignments, expressions
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
 #: Functions that compare two texts or records.
@@ -64,7 +64,7 @@ def _is_own_row(function: Function, unit: Unit, loop: Loop, compared: Expr) -> b
 
 def _waits(loop: Loop, inside: tuple[Statement, ...]) -> tuple[str, ...]:
     """What else may take the time of a search along a list."""
-    steps = (*loop.updates, *(one for one in expressions(inside) if one.kind == Kind.ASSIGN))
+    steps = (*loop.updates, *assignments(inside))
     if any(one.parts[1].kind == Kind.MEMBER and str(one.parts[1].base) == str(one.parts[0]) for one in steps):
         return (
             "Each step also waits for the address of the next item (memory latency); fewer steps help against both.",
@@ -81,13 +81,10 @@ def shown(function: Function, compared: Expr) -> str:
 def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> frozenset[str]:
     """Names that move with the loop: its variable, a pointer that it steps on, and what is set from these."""
     names = set(loop.updated)
-    for one in expressions(inside):
-        if (
-            one.kind == Kind.ASSIGN
-            and one.parts[0].kind == Kind.NAME
-            and (one.parts[0].text in one.parts[1].names() or one.text != "=" or names & one.parts[1].names())
-        ):
-            names.add(one.parts[0].text)
+    for one in assignments(inside):
+        target, read = one.parts[0], one.parts[1].names()
+        if target.kind == Kind.NAME and (target.text in read or one.text != "=" or names & read):
+            names.add(target.text)
     return frozenset(names)
 
 
@@ -95,14 +92,9 @@ def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
     """The comparison of an item with a key that the loop does not change."""
     moving = _elements(function, loop, inside)
     items = set(loop.updated) if loop.container is not None else set()
-    items |= {
-        one.parts[0].text
-        for one in expressions(inside)
-        if one.kind == Kind.ASSIGN and one.text == "=" and one.parts[0].kind == Kind.NAME and _is_part(one.parts[1])
-    }
-    local = {
-        one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
-    }
+    named = [one for one in assignments(inside) if one.parts[0].kind == Kind.NAME]
+    items |= {one.parts[0].text for one in named if one.text == "=" and _is_part(one.parts[1])}
+    local = {one.parts[0].text for one in named}
     for one in inside:
         if one.does != Does.CONDITION or one.expr is None:
             continue
@@ -171,12 +163,8 @@ def _only_looks(loop: Loop, inside: tuple[Statement, ...]) -> bool:
 
 def _plus_one(expr: Expr) -> bool:
     target, value = expr.parts
-    return (
-        value.kind == Kind.BINARY
-        and value.text == "+"
-        and str(value.parts[0]) == str(target)
-        and value.parts[1].kind == Kind.NUMBER
-    )
+    plus = value.kind == Kind.BINARY and value.text == "+" and value.parts[1].kind == Kind.NUMBER
+    return plus and str(value.parts[0]) == str(target)
 
 
 def _leaves(loop: Loop, inside: tuple[Statement, ...]) -> bool:
@@ -202,22 +190,14 @@ def _starts_anew(function: Function, loop: Loop) -> bool:
         return is_front(loop.start, function)
     outer = loop.parent
     inside = function.inside(loop.index)
-    stepping = {
-        one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
-    } | set(loop.updated)
+    stepping = {one.parts[0].text for one in assignments(inside) if one.parts[0].kind == Kind.NAME} | loop.updated
     before = [
-        one
+        one.expr
         for one in function.statements
         if one.loop == outer and one.line <= loop.first and one.does in (Does.DECLARE, Does.EVALUATE)
     ]
-    starts = [
-        one.expr.parts[1]
-        for one in before
-        if one.expr is not None
-        and one.expr.kind == Kind.ASSIGN
-        and one.expr.text == "="
-        and one.expr.parts[0].text in stepping
-    ]
+    set_there = [one for one in before if one is not None and one.kind == Kind.ASSIGN and one.text == "="]
+    starts = [one.parts[1] for one in set_there if one.parts[0].text in stepping]
     return bool(starts) and all(is_front(start, function) for start in starts)
 
 
@@ -229,15 +209,7 @@ def is_front(start: Expr, function: Function, depth: int = 0) -> bool:
     if start.kind in (Kind.NUMBER, Kind.MEMBER):
         return start.kind == Kind.NUMBER or not any(part.kind == Kind.INDEX for part in start.walk())
     if start.kind == Kind.NAME:
-        values = [
-            one.expr.parts[1]
-            for one in function.statements
-            if one.expr is not None
-            and one.expr.kind == Kind.ASSIGN
-            and one.expr.text == "="
-            and one.expr.parts[0].text == start.text
-        ]
-        return depth > 4 or all(is_front(value, function, depth + 1) for value in values)
+        return depth > 4 or all(is_front(value, function, depth + 1) for value in function.values(start.text))
     if start.kind == Kind.CALL:
         return start.short in _FRONTS
     if start.kind == Kind.BINARY and start.text in ("+", "-"):
@@ -257,13 +229,8 @@ def _container(loop: Loop, compared: Expr) -> str | None:
 def _grows(function: Function, container: str) -> bool:
     """True if the function adds to the container, or writes behind its end (`list[n++] = x`)."""
     for one in expressions(function.statements):
-        if one.kind == Kind.CALL and one.short in _GROWING and str(one.base) == container:
-            return True
-        if (
-            one.kind == Kind.INDEX
-            and str(one.base) == container
-            and any(part.kind == Kind.ASSIGN for part in one.parts)
-        ):
+        behind = one.kind == Kind.INDEX and any(part.kind == Kind.ASSIGN for part in one.parts)
+        if (behind or (one.kind == Kind.CALL and one.short in _GROWING)) and str(one.base) == container:
             return True
     return False
 
@@ -391,7 +358,7 @@ def sorting(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         if one.does == Does.CONDITION and one.expr is not None
         for each in one.expr.walk()
     )
-    moves = [one for one in expressions(inside) if one.kind == Kind.ASSIGN and _is_shift(one.parts[0], one.parts[1])]
+    moves = [one for one in assignments(inside) if _is_shift(*one.parts)]
     swaps = [
         one
         for one in expressions(inside)
@@ -412,22 +379,13 @@ def sorting(function: Function, unit: Unit, loop: Loop) -> Sign | None:
 
 def _is_shift(target: Expr, value: Expr) -> bool:
     """True for an item and its neighbour in the same array: `a[j + 1] = a[j]`."""
-    if (
-        target.kind != Kind.INDEX
-        or value.kind != Kind.INDEX
-        or str(target.base) != str(value.base)
-        or len(target.parts) != 1
-    ):
+    indexed = target.kind == value.kind == Kind.INDEX and len(target.parts) == 1
+    if not indexed or str(target.base) != str(value.base):
         return False
     one, other = target.parts[0], value.parts[0]
 
     def split(expr: Expr) -> tuple[str, int]:
-        if (
-            expr.kind == Kind.BINARY
-            and expr.text in ("+", "-")
-            and expr.parts[1].kind == Kind.NUMBER
-            and expr.parts[1].text == "1"
-        ):
+        if expr.kind == Kind.BINARY and expr.text in ("+", "-") and str(expr.parts[1]) == "1":
             return str(expr.parts[0]), 1 if expr.text == "+" else -1
         return str(expr), 0
 

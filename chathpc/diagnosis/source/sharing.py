@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from chathpc.diagnosis.source.layout import declaration_of, element, size_of, value
+from chathpc.diagnosis.source.layout import declaration_of, element, elements, size_of
 from chathpc.diagnosis.source.model import (
     Declaration,
     Expr,
@@ -16,6 +16,7 @@ from chathpc.diagnosis.source.model import (
     Region,
     Statement,
     Unit,
+    assignments,
     expressions,
     root,
 )
@@ -67,14 +68,8 @@ def false_sharing(function: Function, file: SourceFile) -> tuple[Sign, ...]:
     from each other only counters tell, so that this is a suspicion; but an atomic update in each iteration is one of the machine's as well,
     which costs tens of cycles even where nobody else has the line.
     """
-    numbers = {
-        one.parts[0].text
-        for one in expressions(function.statements)
-        if one.kind == Kind.ASSIGN
-        and one.parts[0].kind == Kind.NAME
-        and one.parts[1].kind == Kind.CALL
-        and one.parts[1].short == _THREAD
-    }
+    named = [one.parts for one in assignments(function.statements) if one.parts[0].kind == Kind.NAME]
+    numbers = {target.text for target, value in named if value.kind == Kind.CALL and value.short == _THREAD}
     found: list[Sign] = []
     for region in (each for each in function.regions if is_parallel(each)):
         inside = tuple(one for one in function.statements if region.first <= one.line <= region.last)
@@ -101,20 +96,19 @@ def _in_loops(
     """Signs in the loops from line `first` on. `numbers` name the thread, `pointers` point to its element."""
     aliases = dict(pointers)
     numbers = set(numbers)
-    for statement in inside:
-        for one in statement.expr.walk() if statement.expr is not None else ():
-            if one.kind != Kind.ASSIGN or one.parts[0].kind != Kind.NAME:
-                continue
-            name, given = one.parts[0].text, one.parts[1]
-            mine = _own_element(given, numbers, function)
-            declared = function.declared(name)
-            points = given.kind == Kind.UNARY or (declared is not None and declared.reference)
-            if mine is not None and points:
-                aliases[name] = mine
-            elif given.kind == Kind.NAME and given.text in numbers and name != given.text:
-                numbers.add(name)
-            elif given.kind == Kind.NAME and given.text in aliases:
-                aliases[name] = aliases[given.text]
+    for one in assignments(inside):
+        if one.parts[0].kind != Kind.NAME:
+            continue
+        name, given = one.parts[0].text, one.parts[1]
+        mine = _own_element(given, numbers, function)
+        declared = function.declared(name)
+        points = given.kind == Kind.UNARY or (declared is not None and declared.reference)
+        if mine is not None and points:
+            aliases[name] = mine
+        elif given.kind == Kind.NAME and given.text in numbers and name != given.text:
+            numbers.add(name)
+        elif given.kind == Kind.NAME and given.text in aliases:
+            aliases[name] = aliases[given.text]
     writes: list[tuple[Statement, Loop, _Element, bool]] = []
     for statement in inside:
         loop = function.loops[statement.loop] if statement.loop >= 0 else None
@@ -227,11 +221,8 @@ def _distance(mine: _Element, unit: Unit) -> int | None:
     size = size_of(element(declared), unit)
     dims = declared.dims
     if len(dims) > 1 and not mine.neighbouring:
-        rest = [value(dim, unit.constants) for dim in (dims[:-1] if function.fortran else dims[1:])]
-        if size is None or any(each is None for each in rest):
-            return None
-        for each in rest:
-            size *= each or 1
+        row = elements(replace(declared, dims=dims[:-1] if function.fortran else dims[1:]), unit)
+        return None if size is None or row is None else size * max(row, 1)
     return size
 
 
@@ -262,9 +253,8 @@ def _arguments(function: Function, file: SourceFile) -> tuple[set[str], dict[str
     pointers: dict[str, _Element] = {}
     for caller, counting, call in _started(file):
         for parameter, given in _handed(call, function, caller, file.unit):
-            inner = (
-                given.parts[0] if given.kind == Kind.CALL and given.short in ("ref", "data") and given.parts else given
-            )
+            wraps = given.kind == Kind.CALL and given.short in ("ref", "data") and given.parts
+            inner = given.parts[0] if wraps else given
             mine = _own_element(inner, set(counting), caller)
             if given.kind == Kind.NAME and given.text in counting:
                 numbers.add(parameter.name)
@@ -280,13 +270,7 @@ def _handed(call: Expr, function: Function, caller: Function, unit: Unit) -> Ite
         declared = declaration_of(call.base, caller, unit)
         starts = declared is not None and "thread" in declared.type
     if starts:
-        at = next(
-            (n for n, part in enumerate(call.parts) if part.short == function.name and part.kind == Kind.NAME), None
-        )
-        at = (
-            at
-            if at is not None
-            else next((n for n, part in enumerate(call.parts) if str(part) == f"&{function.name}"), None)
-        )
-        if at is not None:
+        named = [part.parts[0] if part.kind == Kind.UNARY and part.text == "&" else part for part in call.parts]
+        found = (n for n, one in enumerate(named) if one.kind == Kind.NAME and one.short == function.name)
+        if (at := next(found, None)) is not None:
             yield from zip(function.parameters, call.parts[at + 1 :], strict=False)

@@ -51,7 +51,7 @@ def walks(function: Function, unit: Unit, loop: Loop, statements: Sequence[State
         return []
     found: dict[str, Walk] = {}
     for one in statements:
-        for expr in one.expr.walk() if one.expr is not None else ():
+        for expr in one.walk():
             if expr.kind == Kind.INDEX and expr.base is not None and str(expr) not in found:
                 found[str(expr)] = _walk(expr, function, unit, scope, moves)
     return list(found.values())
@@ -218,10 +218,10 @@ def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) 
     used: dict[str, dict[str, int]] = {}
     whole: set[str] = set()
     for one in inside:
-        for expr in one.expr.walk() if one.expr is not None else ():
+        for expr in one.walk():
             if expr.kind == Kind.MEMBER and expr.base is not None and str(expr.base) in near:
                 array = str(expr.base.base)
-                fields = [each for record in unit.records.values() for each in record.fields if each.name == expr.text]
+                fields = unit.fields(expr.text)
                 size = size_of(fields[0], unit) if len(fields) == 1 and not fields[0].dims else None
                 if size is None:
                     whole.add(array)

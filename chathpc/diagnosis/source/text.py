@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ from chathpc.diagnosis.source.c_expressions import last_line, line_of
 from chathpc.diagnosis.source.fixed_form import free_form, looks_fixed
 from chathpc.diagnosis.source.languages import grammar_of, is_fortran, parser
 from chathpc.diagnosis.source.macros import expanded, macros_of
-from chathpc.diagnosis.source.model import Function, Unit
+from chathpc.diagnosis.source.model import Expr, Function, Statement, Unit
 from chathpc.profile.languages import is_fixed_form
 from chathpc.profile.profile import Profile
 
@@ -91,6 +92,12 @@ class SourceFile:
             for first, last, own, node in self._defined
             if own == wanted and last - first < MOST_LINES
         ]
+
+    def calls_of(self, name: str) -> Iterator[tuple[Function, Statement, Expr]]:
+        """The calls of a function in the file, each with the function and statement that it stands in."""
+        for caller in self.everything():
+            for one in caller.statements:
+                yield from ((caller, one, call) for call in one.calls() if call.short.removeprefix("call ") == name)
 
     @property
     def function_names(self) -> list[str]:

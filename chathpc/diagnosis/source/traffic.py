@@ -6,7 +6,18 @@ from dataclasses import dataclass
 
 from chathpc.diagnosis.source.invariant import pure_name
 from chathpc.diagnosis.source.layout import OF_NODES, array_bytes, declaration_of, value
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions, root
+from chathpc.diagnosis.source.model import (
+    Does,
+    Expr,
+    Function,
+    Kind,
+    Loop,
+    Statement,
+    Unit,
+    assignments,
+    expressions,
+    root,
+)
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.strides import CACHE, Step, Walk, element_size, walks
 
@@ -45,15 +56,11 @@ def stream(function: Function, unit: Unit, loop: Loop, *, branches: bool = False
     moving = [walk for walk in steps if walk.step != Step.STILL]
     if not moving or any(walk.step != Step.NEAR for walk in moving):
         return None
-    if any(one.kind == Kind.CALL and one.short not in _CHEAP for one in expressions(tuple(own))):
+    if any(one.kind == Kind.CALL and one.short not in _CHEAP for one in expressions(own)):
         return None
-    if any(one.kind == Kind.UNARY and one.text == "*" for one in expressions(tuple(own))):
+    if any(one.kind == Kind.UNARY and one.text == "*" for one in expressions(own)):
         return None
-    written = {
-        str(one.parts[0])
-        for one in expressions(tuple(own))
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.INDEX
-    }
+    written = {str(one.parts[0]) for one in assignments(own) if one.parts[0].kind == Kind.INDEX}
     bases = {str(walk.access.base): walk for walk in moving}
     for base in {_base(text, moving) for text in written} - {None}:
         others = [walk for walk in moving if str(walk.access.base) == base and str(walk.access) not in written]
@@ -73,12 +80,11 @@ def _base(text: str, moving: list[Walk]) -> str | None:
 
 
 def _is_read(walk: Walk, own: list[Statement]) -> bool:
-    for one in expressions(tuple(own)):
-        if one.kind == Kind.ASSIGN and str(one.parts[0]) == str(walk.access) and one.text != "=":
-            return True
-        if one.kind == Kind.ASSIGN and any(str(each) == str(walk.access) for each in one.parts[1].walk()):
-            return True
-    return False
+    shown = str(walk.access)
+    return any(
+        (str(one.parts[0]) == shown and one.text != "=") or any(str(each) == shown for each in one.parts[1].walk())
+        for one in assignments(own)
+    )
 
 
 def _operations(own: list[Statement], moving: list[Walk], loop: Loop) -> int:
@@ -138,18 +144,8 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         if one.kind != Kind.ASSIGN or one.text != "=" or one.parts[0].kind != Kind.NAME:
             continue
         target, value = one.parts
-        follows = (
-            value.kind == Kind.MEMBER
-            and value.base is not None
-            and value.base.kind == Kind.NAME
-            and value.base.text == target.text
-        )
-        hops = (
-            value.kind == Kind.INDEX
-            and len(value.parts) == 1
-            and value.parts[0].kind == Kind.NAME
-            and value.parts[0].text == target.text
-        )
+        follows = value.kind == Kind.MEMBER and str(value.base) == target.text
+        hops = value.kind == Kind.INDEX and [str(part) for part in value.parts] == [target.text]
         if hops and value.base is not None and (array_bytes(value.base, function, unit) or 2 * CACHE) <= CACHE:
             continue
         if (follows or hops) and _work(inside) <= _FEW and not _other_calls(inside):
@@ -176,14 +172,9 @@ def nodes(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     name = root(loop.container) if loop.container is not None else None
     declared = declaration_of(name, function, unit) if name is not None else None
     inside = function.inside(loop.index)
-    if (
-        name is None
-        or declared is None
-        or not OF_NODES.search(declared.type)
-        or any(one.loop != loop.index for one in inside)
-    ):
+    if name is None or declared is None or not OF_NODES.search(declared.type):
         return None
-    if _work(inside) > 2 * _FEW or _other_calls(inside):
+    if any(one.loop != loop.index for one in inside) or _work(inside) > 2 * _FEW or _other_calls(inside):
         return None
     return Sign(
         "memory-latency", loop.first, loop.first, loop.last,
@@ -204,8 +195,7 @@ def _is_fresh(function: Function, loop: Loop) -> bool:
     names = loop.start.names() if loop.start is not None else frozenset()
     beside = [one for one in function.statements if one.loop == loop.parent and one.line <= loop.first]
     if loop.start is None:
-        moving = {each.parts[0].text for each in expressions(function.inside(loop.index)) if each.kind == Kind.ASSIGN}
-        names = frozenset(moving)
+        names = frozenset(each.parts[0].text for each in assignments(function.inside(loop.index)))
     return any(
         one.expr is not None
         and one.expr.kind == Kind.ASSIGN
@@ -232,13 +222,10 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         return None
     own = tuple(one for one in inside if one.does != Does.CONDITION)
     found = walks(function, unit, loop, own)
-    written = {str(one.parts[0]) for one in expressions(own) if one.kind == Kind.ASSIGN}
-    far = [walk for walk in found if _is_gather(walk, function, unit, loop) and str(walk.access) not in written]
-    if (
-        not far
-        or _work(own) > 4 * len(far)
-        or any(_is_gather(walk, function, unit, loop) and str(walk.access) in written for walk in found)
-    ):
+    written = {str(one.parts[0]) for one in assignments(own)}
+    scattered = [walk for walk in found if _is_gather(walk, function, unit, loop)]
+    far = [walk for walk in scattered if str(walk.access) not in written]
+    if not far or _work(own) > 4 * len(far) or any(str(each.access) in written for each in scattered):
         return None
     indices = {
         str(part.base)
@@ -271,11 +258,8 @@ def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     inside = body(function, loop, unit)
     if inside is None or _work(inside) > 2 * _FEW:
         return None
-    scrambled = {
-        one.parts[0].text
-        for one in expressions(inside)
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME and _scrambles(one, one.parts[0].text)
-    }
+    named = [one for one in assignments(inside) if one.parts[0].kind == Kind.NAME]
+    scrambled = {one.parts[0].text for one in named if _scrambles(one, one.parts[0].text)}
     for one in expressions(inside) if scrambled else ():
         if one.kind != Kind.INDEX or one.base is None or len(one.parts) != 1:
             continue
@@ -325,23 +309,15 @@ def bisection(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     inside = function.inside(loop.index)
     if any(one.loop != loop.index for one in inside):
         return None
-    halved = {
-        one.parts[0].text
-        for one in expressions(inside)
-        if one.kind == Kind.ASSIGN
-        and one.parts[0].kind == Kind.NAME
-        and any(_halves(each) for each in one.parts[1].walk())
-    }
+    named = [one.parts for one in assignments(inside) if one.parts[0].kind == Kind.NAME]
+    halved = {target.text for target, value in named if any(map(_halves, value.walk()))}
     for one in expressions(inside) if halved else ():
         if one.kind != Kind.INDEX or one.base is None or len(one.parts) != 1 or str(one.parts[0]) not in halved:
             continue
         if (array_bytes(one.base, function, unit) or 2 * CACHE) <= CACHE:
             continue
         middle = str(one.parts[0])
-        if any(
-            each.kind == Kind.ASSIGN and middle in each.parts[1].names() and each.parts[0].text != middle
-            for each in expressions(inside)
-        ):
+        if any(middle in each.parts[1].names() and each.parts[0].text != middle for each in assignments(inside)):
             return Sign(
                 "memory-latency", one.line or loop.first, loop.first, loop.last,
                 f"looks for a value by halving a range: {function.show(one)} must arrive before the next address is known",
@@ -361,9 +337,7 @@ def lookup(function: Function, unit: Unit, line: int) -> Sign | None:
         if one.kind == Kind.ASSIGN or one.kind not in (Kind.INDEX, Kind.MEMBER) or one.base is None:
             continue
         address = _address(one, function)
-        if address is None or any(
-            each.kind == Kind.ASSIGN and str(each.parts[0]) == str(one) for each in expressions(function.statements)
-        ):
+        if address is None or any(str(each.parts[0]) == str(one) for each in assignments(function.statements)):
             continue
         array, parts = address
         if (array_bytes(array, function, unit) or 2 * CACHE) <= CACHE or not _is_scattered(parts, function, unit):
@@ -404,11 +378,7 @@ def _made_of(expr: Expr, function: Function) -> list[Expr]:
         todo.extend(one.parts)
         if one.kind == Kind.NAME and one.text not in seen:
             seen.add(one.text)
-            todo += [
-                each.parts[1]
-                for each in expressions(function.statements)
-                if each.kind == Kind.ASSIGN and each.text == "=" and str(each.parts[0]) == one.text
-            ]
+            todo += function.values(one.text)
             declared = function.declared(one.text)
             if declared is not None and declared.value is not None:
                 todo.append(declared.value)
@@ -446,15 +416,9 @@ def _resolved(expr: Expr, function: Function, loop: Loop) -> list[Expr]:
         found.append(one)
         todo.extend(one.parts)
         if one.kind == Kind.NAME:
-            for statement in function.inside(loop.index):
-                each = statement.expr
-                if (
-                    each is not None
-                    and each.kind == Kind.ASSIGN
-                    and str(each.parts[0]) == one.text
-                    and each.text == "="
-                ):
-                    todo.append(each.parts[1])
+            stated = (each.expr for each in function.inside(loop.index))
+            given = (each for each in stated if each is not None and each.kind == Kind.ASSIGN and each.text == "=")
+            todo += [each.parts[1] for each in given if str(each.parts[0]) == one.text]
     return found
 
 
