@@ -63,22 +63,16 @@ def _may_be_pointed_at(variable: Access, memory: Access, program: Program) -> bo
 
 
 def _root(node: Node | None) -> str:
-    while node is not None and node.type in (
-        "subscript_expression",
-        "field_expression",
-        "parenthesized_expression",
-        "pointer_expression",
-    ):
-        node = field(node, "argument") if node.type != "parenthesized_expression" else next(iter(children(node)), None)
-    return "" if node is None else text_of(node)
+    through = ("subscript_expression", "field_expression", "parenthesized_expression", "pointer_expression")
+    while node is not None and node.type in through:
+        node = field(node, "argument") or next(iter(children(node)), None)
+    return text_of(node)
 
 
 def _same_type(one: Type, other: Type) -> bool:
-    if one.depth != other.depth:
-        return (one.depth == 0 and one.name in _BYTES) or (other.depth == 0 and other.name in _BYTES)
-    if (one.name in _BYTES and one.depth == 0) or (other.name in _BYTES and other.depth == 0):
+    if any(each.depth == 0 and each.name in _BYTES for each in (one, other)):
         return True
-    return _family(one.name) == _family(other.name)
+    return one.depth == other.depth and _family(one.name) == _family(other.name)
 
 
 #: Signed and unsigned are one type here, and names of the same width on 64-bit Linux.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.invariant import LENGTHS, pure_name
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.analysis.types import Type, declared, member_called, of_declaration, type_of
+from chathpc.fix.recipes.analysis.syntax import children, field, index_of, nodes, text_of, variable_of
+from chathpc.fix.recipes.analysis.types import Type, declared, field_of, member_called, of_declaration, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -67,7 +67,7 @@ def step(node: Node, mode: str, found: Effects, procedure: Procedure, program: P
         return []
     if kind in _SILENT:
         return []
-    if kind in ("preproc_call",):
+    if kind == "preproc_call":
         found.pragmas.append(node)
         return []
     if kind in ("subscript_expression", "field_expression") or (
@@ -76,7 +76,7 @@ def step(node: Node, mode: str, found: Effects, procedure: Procedure, program: P
         return _memory(node, mode, found, procedure, program)
     if kind == "pointer_expression":  # an address alone changes nothing; what is done with it does
         return [(part, "read") for part in _indices(field(node, "argument"))]
-    if kind in ("parenthesized_expression",) and mode != "read":
+    if kind == "parenthesized_expression" and mode != "read":
         return [(each, mode) for each in children(node)]
     if kind == "assignment_expression":
         left, right = field(node, "left"), field(node, "right")
@@ -102,7 +102,7 @@ def step(node: Node, mode: str, found: Effects, procedure: Procedure, program: P
     if kind == "binary_expression" and text_of(field(node, "operator")) in ("<<", ">>") and _is_stream(node):
         found.calls.append(node)
         return []
-    if kind in ("cast_expression",):
+    if kind == "cast_expression":
         value = field(node, "value")
         return [] if value is None else [(value, "read")]
     return [(each, "read") for each in children(node)]
@@ -121,13 +121,9 @@ def _indices(node: Node | None) -> list[Node]:
     """What is evaluated to find an address."""
     found: list[Node] = []
     while node is not None and node.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
-        if node.type == "parenthesized_expression":
-            node = children(node)[0] if children(node) else None
-            continue
-        index = field(node, "index") or field(node, "indices")
-        if index is not None:
-            found.append(index)
-        node = field(node, "argument")
+        index = index_of(node)
+        found += [] if index is None else [index]
+        node = field(node, "argument") or next(iter(children(node)), None)
     if node is not None and node.type not in ("identifier", "this"):
         found.append(node)
     return found
@@ -135,20 +131,11 @@ def _indices(node: Node | None) -> list[Node]:
 
 def _is_simple(of: Type | None, text: str, procedure: Procedure) -> bool:
     """True for numbers and pointers: their operators are no functions."""
-    if of is None:
-        one = procedure.declarations.get(text)
-        return (
-            one is not None
-            and one.type.endswith("auto")
-            and one.value is not None
-            and one.value.kind not in ("call", "other")
-        )
-    return of.is_arithmetic or (of.depth > 0 and not _CONTAINERS.match(_declared_type(text, procedure)))
-
-
-def _declared_type(text: str, procedure: Procedure) -> str:
     one = procedure.declarations.get(text)
-    return "" if one is None else one.type
+    if of is None:
+        value = one.value if one is not None and one.type.endswith("auto") else None
+        return value is not None and value.kind not in ("call", "other")
+    return of.is_arithmetic or (of.depth > 0 and not (one is not None and _CONTAINERS.match(one.type)))
 
 
 def _name(node: Node, mode: str, found: Effects, procedure: Procedure, program: Program) -> None:
@@ -168,16 +155,11 @@ def _memory(node: Node, mode: str, found: Effects, procedure: Procedure, program
     if procedure.source.is_cpp and node.type == "subscript_expression" and type_of(node, procedure, program) is None:
         found.opaque.append(f"operator[] of {text_of(field(node, 'argument'))[:40]}")
     found.accesses.append(Access(node, procedure, text_of(node), True, mode != "read", mode == "update"))
-    following: list[tuple[Node, str]] = []
-    index = field(node, "index") or field(node, "indices")
-    if index is not None:
-        following += [
-            (each, "read") for each in (children(index) if index.type == "subscript_argument_list" else [index])
-        ]
-    argument = field(node, "argument")
+    index, argument = index_of(node), field(node, "argument")
+    following = [] if index is None else [(index, "read")]
     while argument is not None and argument.type == "subscript_expression" and _is_array(argument, procedure, program):
         # A row of an array of several dimensions is no pointer that is read.
-        index = field(argument, "index") or field(argument, "indices")
+        index = index_of(argument)
         following += [] if index is None else [(index, "read")]
         argument = field(argument, "argument")
     if (
@@ -206,17 +188,12 @@ def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
         node, depth = inner, depth + 1
     if node.type != "identifier":
         return False
-    if text_of(node) in procedure.parameters and depth == 0 and not _is_container(node, procedure, program):
-        return False
     one = declared(text_of(node), procedure, program)
     if one is None or one.pointers or one.reference:
         return False
-    return len(one.dims) > depth or (depth == 0 and _CONTAINERS.match(one.type) is not None)
-
-
-def _is_container(node: Node, procedure: Procedure, program: Program) -> bool:
-    one = declared(text_of(node), procedure, program)
-    return one is not None and _CONTAINERS.match(one.type) is not None
+    if depth == 0 and (text_of(node) in procedure.parameters or not one.dims):
+        return _CONTAINERS.match(one.type) is not None
+    return len(one.dims) > depth
 
 
 def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple[Node, str]]:
@@ -224,20 +201,16 @@ def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple
     kind = text_of(field(node, "type"))
     for one in node.children_by_field_name("declarator"):
         inner: Node | None = one
+        evaluated: list[Node | None] = []
         if one.type == "init_declarator":
-            value = field(one, "value")
-            if value is not None:
-                following.append((value, "read"))
-            inner = field(one, "declarator")
+            evaluated, inner = [field(one, "value")], field(one, "declarator")
         name = next((text_of(each) for each in nodes(inner, "identifier")), "") if inner is not None else ""
         found.declared.add(name)
         if inner is not None and inner.type == "function_declarator":
             found.opaque.append(f"constructor of {name}")
         elif inner is not None:
-            for each in nodes(inner, "array_declarator"):
-                size = field(each, "size")
-                if size is not None:
-                    following.append((size, "read"))
+            evaluated += [field(each, "size") for each in nodes(inner, "array_declarator")]
+        following += [(each, "read") for each in evaluated if each is not None]
     if procedure.source.is_cpp:
         of = Type(kind.replace("const ", "").strip())
         is_record = not of.is_arithmetic and not kind.endswith("auto")
@@ -322,8 +295,6 @@ def _container_type(base: Node | None, procedure: Procedure, program: Program) -
     if base.type == "identifier":
         one = declared(text_of(base), procedure, program)
     elif base.type == "field_expression":
-        from chathpc.fix.recipes.analysis.types import field_of
-
         one = field_of(base, procedure, program)
     else:
         of = type_of(base, procedure, program) if base.type == "subscript_expression" else None
@@ -344,19 +315,8 @@ def is_own_memory(one: Access, callee: Procedure) -> bool:
 
 def local_array(node: Node, callee: Procedure) -> str | None:
     """The local array or record that is indexed; None for what a pointer or reference leads to."""
-    one: Node | None = node
-    while one is not None and one.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
-        if one.type == "field_expression" and text_of(field(one, "operator")) != ".":
-            return None
-        one = field(one, "argument") if one.type != "parenthesized_expression" else next(iter(children(one)), None)
-    if one is None or one.type != "identifier":
-        return None
-    name = text_of(one)
-    kept = callee.declarations.get(name)
+    name = text_of(variable_of(node)) if node.type != "identifier" else ""
+    kept = callee.declarations.get(name) if name else None
     if kept is None or kept.reference or kept.pointers or kept.static:
         return None
-    if name in callee.parameters and (kept.dims or of_declaration(kept).depth):
-        return None
-    if node.type == "identifier":
-        return None
-    return name
+    return None if name in callee.parameters and of_declaration(kept).depth else name

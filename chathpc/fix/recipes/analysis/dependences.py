@@ -6,7 +6,7 @@ Banerjee, Dependence Analysis, 1997); everything else counts as a dependence in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from itertools import product as combinations
@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.affine import Scope
 from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.c_accesses import local_array
 from chathpc.fix.recipes.analysis.distances import solved_distances
 from chathpc.fix.recipes.analysis.effects import effects
-from chathpc.fix.recipes.analysis.loops import Counted, counted
+from chathpc.fix.recipes.analysis.loops import Counted, around, counted
 from chathpc.fix.recipes.analysis.origins import is_fresh
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.scalars import Reduction, reductions
@@ -73,8 +74,7 @@ def dependences(
     nest = [*nest, *_inner_loops(body, inner, set(variables), procedure, program)]
     found.reductions = reductions(inner, procedure, program)
     scope = scope_of(body, inner, procedure)
-    outer = [one for one in inner.accesses if not (not one.memory and one.name in inner.declared)]
-    outer = [one for one in outer if not (one.memory and _is_local(one, inner))]
+    outer = [one for one in inner.accesses if _owner(one) not in inner.declared]
     writes = [one for one in outer if one.write]
     for write in writes:
         for other in outer:
@@ -106,34 +106,23 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
         )
         found[one.variable] = one if same and not changed and one.variable not in outer else None
     moving = inner.declared | {one.name for one in inner.writes if not one.memory}
-    whole = [
+    # A name that is also declared in another way, or whose bound changes from one iteration of the nest to the next, has no range.
+    return [
         one
         for one in found.values()
         if one is not None
         and not procedure.names(one.start, one.bound) & moving
         and all(is_steady(side, inner, procedure, program) for side in (one.start, one.bound))
-    ]
-    # A name that is also declared in another way, or whose bound changes from one iteration of the nest to the next, has no range.
-    return [
-        one
-        for one in whole
-        if all(
-            _is_in_loop_over(each, one.variable, body, procedure)
+        and all(
+            any(loop is not None and loop.variable == one.variable for loop in _counted_around(each, body, procedure))
             for each in nodes(body, "identifier")
             if text_of(each) == one.variable
         )
     ]
 
 
-def _is_in_loop_over(node: Node, variable: str, body: Node, procedure: Procedure) -> bool:
-    """True if a loop that counts the variable stands around the node."""
-    loop = enclosing(node, procedure.loop_kinds, body)
-    while loop is not None:
-        one = counted(loop, procedure)
-        if one is not None and one.variable == variable:
-            return True
-        loop = enclosing(loop, procedure.loop_kinds, body)
-    return False
+def _counted_around(node: Node, body: Node, procedure: Procedure) -> Iterator[Counted | None]:
+    return (counted(loop, procedure) for loop in around(node, procedure, body))
 
 
 def _limits(one: Counted) -> tuple[str, str, str, int]:
@@ -147,17 +136,9 @@ def _leaves(loop: Counted) -> bool:
     return any(enclosing(each, kinds) == loop.node for each in jumps)
 
 
-def _is_local(one: Access, inner: Effects) -> bool:
-    """True for an array or record that the body declares."""
-    node: Node | None = one.node
-    while node is not None and node.type in ("subscript_expression", "field_expression"):
-        if node.type == "field_expression" and text_of(field(node, "operator")) != ".":
-            return False
-        node = field(node, "argument")
-    if node is None or node.type != "identifier" or text_of(node) not in inner.declared:
-        return False
-    own = one.procedure.declarations.get(text_of(node))
-    return own is not None and not own.pointers and not own.reference and not own.static and node != one.node
+def _owner(one: Access) -> str | None:
+    """The variable that is accessed, or the local array or record of which a part is."""
+    return local_array(one.node, one.procedure) if one.memory else one.name
 
 
 def _distance(
@@ -205,14 +186,9 @@ def _same_array(one: Node, other: Node, procedure: Procedure, program: Program) 
     if procedure.source.is_fortran:
         return None
     if one.type == other.type == "identifier":
-        return (
-            {}
-            if is_fresh(one, procedure, program)
-            and is_fresh(other, procedure, program)
-            and _starts(one, procedure, program)
-            and _starts(other, procedure, program)
-            else None
-        )
+        pair = (one, other)
+        begins = all(is_fresh(each, procedure, program) and _starts(each, procedure, program) for each in pair)
+        return {} if begins else None
     if one.type == other.type == "field_expression" and text_of(field(one, "field")) == text_of(field(other, "field")):
         mine, its = field(one, "argument"), field(other, "argument")
         named = mine is not None and its is not None and mine.type == its.type == "identifier"
@@ -227,11 +203,10 @@ def _starts(node: Node, procedure: Procedure, program: Program) -> bool:
     one = declared(name, procedure, program)
     if one is None or (one.dims and name not in procedure.parameters):
         return one is not None
-    if any(text_of(field(each, "argument")) == name for each in procedure.all("update_expression")):
-        return False
-    if any(text_of(field(each, "left")) == name for each in procedure.all("assignment_expression")):
-        return False
-    if name not in procedure.parameters:
+    changes = procedure.all("update_expression", "assignment_expression")
+    if name not in procedure.parameters or name in (
+        text_of(field(each, "argument") or field(each, "left")) for each in changes
+    ):
         return False
     at = [each.name for each in procedure.model.parameters].index(name)
     for _, call in program.calls.get(procedure.model.name, []):

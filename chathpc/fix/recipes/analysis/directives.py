@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, declared_names, inside, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -93,12 +93,9 @@ class Directive:
 
     def replaced(self, old: str, new: str, text: bytes) -> Edit | None:
         """Another text for what a regular expression finds in it."""
-        match = re.search(old.encode(), text[self.node.start_byte : self.node.end_byte])
-        return (
-            None
-            if match is None
-            else Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new.encode())
-        )
+        start = self.node.start_byte
+        match = re.search(old.encode(), text[start : self.node.end_byte])
+        return None if match is None else Edit(start + match.start(), start + match.end(), new.encode())
 
 
 def directive(node: Node) -> Directive | None:
@@ -114,9 +111,8 @@ def directive(node: Node) -> Directive | None:
     match = _WORDS.match(written)
     if match is None or following is None:
         return None
-    return Directive(
-        node, following, " ".join(re.split(r"!" if match[1] is None else r"//|/\*", match[1] or match[2])[0].split())
-    )
+    words = re.split(r"!" if match[1] is None else r"//|/\*", match[1] or match[2])[0]
+    return Directive(node, following, " ".join(words.split()))
 
 
 def _goes_on(node: Node | None) -> bool:
@@ -159,37 +155,17 @@ def private_names(one: Directive, procedure: Procedure) -> frozenset[str]:
     """Variables of the threads' own at a loop that is shared among them: by its clauses, by those of the region around it, and those
     declared in that region; of a function that is called in a region all its variables.
     """
-    names = set(one.private)
     if one.has("parallel"):
-        return frozenset(names)
+        return one.private
     region = region_of(one.node, procedure)
     if region is None:
-        return frozenset(
-            names
-            | {
-                each.name
-                for each in (*procedure.model.declarations, *procedure.model.parameters)
-                if not each.static and not each.reference
-            }
-        )
+        local = (*procedure.model.declarations, *procedure.model.parameters)
+        return one.private | {each.name for each in local if not each.static and not each.reference}
+    names = one.private | region.private | region.listed("reduction")
     for node in nodes(region.statement, "declaration"):
-        if one.statement.start_byte <= node.start_byte < one.statement.end_byte or any(
-            text_of(each) == "static" for each in children(node)
-        ):
-            continue
-        names |= {
-            text_of(each)
-            for part in node.children_by_field_name("declarator")
-            for each in [_declared(part)]
-            if each is not None
-        }
-    return frozenset(names | region.private | region.listed("reduction"))
-
-
-def _declared(node: Node | None) -> Node | None:
-    while node is not None and node.type in ("init_declarator", "pointer_declarator", "array_declarator"):
-        node = field(node, "declarator")
-    return node if node is not None and node.type == "identifier" else None
+        if not inside(node, one.statement) and not any(text_of(each) == "static" for each in children(node)):
+            names |= declared_names(node)
+    return names
 
 
 def uses_openmp(program: Program, flags: str | None) -> bool:
@@ -204,14 +180,12 @@ def uses_openmp(program: Program, flags: str | None) -> bool:
 def is_parallel_already(node: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if the node stands in a parallel region, or its function may be called from one."""
     for one in directives(procedure):
-        shares = one.has("parallel") or one.has("task") or one.has("for") or one.has("sections")
-        if shares and one.statement.start_byte <= node.start_byte and node.end_byte <= one.statement.end_byte:
+        shares = any(map(one.has, ("parallel", "task", "for", "sections")))
+        if shares and inside(node, one.statement):
             return True
     if procedure.model.name in program.handed_on or depth > 4:
         return True
     if procedure.model.name == "main":
         return False
     calls = program.calls.get(procedure.model.name, [])
-    return any(
-        caller is not procedure and is_parallel_already(call, caller, program, depth + 1) for caller, call in calls
-    )
+    return any(one is not procedure and is_parallel_already(call, one, program, depth + 1) for one, call in calls)

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.diagnosis.source.c_family import constant
-from chathpc.diagnosis.source.model import Kind
+from chathpc.diagnosis.source.c_family import step_of
 from chathpc.fix.recipes.analysis.accesses import Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import (
+    all_enclosing,
     body_of,
     children,
     control,
-    enclosing,
     field,
     inside,
-    nodes,
     statements,
     text_of,
 )
@@ -60,11 +58,10 @@ class Counted:
         head = control(self.node)
         if head is not None:
             return head.start_byte, head.end_byte
-        opening = next(each for each in self.node.children if each.type == "(")
-        closing = [each for each in self.node.children if each.type == ")" and each.end_byte <= self.body.start_byte][
-            -1
+        brackets = [
+            each for each in self.node.children if each.type in ("(", ")") and each.end_byte <= self.body.start_byte
         ]
-        return opening.end_byte, closing.start_byte
+        return brackets[0].end_byte, brackets[-1].start_byte
 
 
 def counted(node: Node | None, procedure: Procedure, condition: Node | None = None) -> Counted | None:
@@ -80,24 +77,19 @@ def counted(node: Node | None, procedure: Procedure, condition: Node | None = No
     condition = condition or field(node, "condition")
     if initial is None or condition is None or update is None:
         return None
-    variable, start, own = "", None, initial.type == "declaration"
-    if own:
-        declarators = initial.children_by_field_name("declarator")
-        if len(declarators) != 1 or declarators[0].type != "init_declarator":
-            return None
-        name = field(declarators[0], "declarator")
-        start = field(declarators[0], "value")
-        variable = text_of(name) if name is not None and name.type == "identifier" else ""
+    name, start, own = None, None, initial.type == "declaration"
+    if own and len(declarators := initial.children_by_field_name("declarator")) == 1:
+        name, start = field(declarators[0], "declarator"), field(declarators[0], "value")
     elif initial.type == "assignment_expression" and text_of(field(initial, "operator")) == "=":
         name, start = field(initial, "left"), field(initial, "right")
-        variable = text_of(name) if name is not None and name.type == "identifier" else ""
-    if not variable or start is None or condition.type != "binary_expression":
+    if name is None or name.type != "identifier" or start is None or condition.type != "binary_expression":
         return None
+    variable = text_of(name)
     operator, bound = text_of(field(condition, "operator")), field(condition, "right")
     if operator not in ("<", "<=", ">", ">=", "!=") or text_of(field(condition, "left")) != variable or bound is None:
         return None
-    step = _step(update, variable)
-    if step is None or (step > 0) != (operator in ("<", "<=", "!=")) or (operator == "!=" and step != 1):
+    step = step_of(expression(update), variable)
+    if not step or (step > 0) != (operator in ("<", "<=", "!=")) or (operator == "!=" and step != 1):
         return None
     return Counted(node, procedure, variable, start, bound, operator, step, own)
 
@@ -116,31 +108,14 @@ def _do_loop(node: Node, procedure: Procedure) -> Counted | None:
     return Counted(node, procedure, text_of(parts[0]), parts[1], parts[2], operator, step, own) if step else None
 
 
-def _step(update: Node, variable: str) -> int | None:
-    expr = expression(update)
-    if expr.kind != Kind.ASSIGN or expr.parts[0].kind != Kind.NAME or expr.parts[0].text != variable:
-        return None
-    value = expr.parts[1]
-    if expr.text in ("+=", "-=") and value.kind == Kind.NUMBER:
-        number = constant(value.text)
-        return None if not number else number if expr.text == "+=" else -number
-    if expr.text == "=" and value.kind == Kind.BINARY and value.text in ("+", "-") and value.parts[0].text == variable:
-        number = constant(value.parts[1].text) if value.parts[1].kind == Kind.NUMBER else None
-        return None if not number else number if value.text == "+" else -number
-    return None
-
-
 def loops_of(procedure: Procedure) -> list[Node]:
     """All loops, outer before inner."""
     return list(procedure.all(*procedure.loop_kinds))
 
 
-def around(node: Node, procedure: Procedure) -> Iterator[Node]:
-    """Loops around a node, the innermost first."""
-    one = enclosing(node, procedure.loop_kinds, procedure.node)
-    while one is not None:
-        yield one
-        one = enclosing(one, procedure.loop_kinds, procedure.node)
+def around(node: Node, procedure: Procedure, within: Node | None = None) -> Iterator[Node]:
+    """Loops around a node, in the function or another node, the innermost first."""
+    return all_enclosing(node, procedure.loop_kinds, within or procedure.node)
 
 
 def is_before_first(node: Node, loop: Node) -> bool:
@@ -199,19 +174,13 @@ def is_declared(node: Node) -> bool:
 
 
 def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:
-    one = enclosing(node, _COUNTING, procedure.node)
-    while one is not None:
+    for one in all_enclosing(node, _COUNTING, procedure.node):
         implied = next((each for each in children(one) if each.type == "loop_control_expression"), control(one))
         if implied is not None and text_of(children(implied)[0]) == name:
             return True
         initial = field(one, "initializer")
         if initial is not None and initial.type == "assignment_expression" and text_of(field(initial, "left")) == name:
             return True
-        if (
-            initial is not None
-            and initial.type == "declaration"
-            and any(text_of(each) == name for each in nodes(initial, "identifier"))
-        ):
+        if initial is not None and initial.type == "declaration" and name in procedure.names(initial):
             return True
-        one = enclosing(one, _COUNTING, procedure.node)
     return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -44,6 +45,7 @@ _THREADS = re.compile(
     rb"|fork|tbb|cilk_\w+|dispatch_\w+)\b|#\s*include\s*<(?:thread|future|execution|threads\.h|pthread\.h|tbb/)"
 )
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_OF_POINTERS = ("pointer_declarator", "array_declarator", "parenthesized_declarator")
 _UNSTABLE = re.compile(rb"\b(?:volatile|_Atomic|atomic\w*|std::atomic)\b")
 #: Where one memory of Fortran may have two names, or change by itself.
 _MANY_NAMES = re.compile(
@@ -98,11 +100,7 @@ class Procedure:
         for node in self.all("assignment_expression", "init_declarator"):
             target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
             if node.type == "init_declarator":
-                while target is not None and target.type in (
-                    "pointer_declarator",
-                    "array_declarator",
-                    "parenthesized_declarator",
-                ):
+                while target is not None and target.type in _OF_POINTERS:
                     inner = field(target, "declarator") or next(iter(children(target)), None)
                     if target.type == "array_declarator" and (
                         inner is None or inner.type != "parenthesized_declarator"
@@ -199,11 +197,7 @@ class Procedure:
     @cached_property
     def times_declared(self) -> Mapping[str, int]:
         """How often each name is declared with a value."""
-        found: dict[str, int] = {}
-        for one in self.all("init_declarator"):
-            name = text_of(field(one, "declarator"))
-            found[name] = found.get(name, 0) + 1
-        return found
+        return Counter(text_of(field(one, "declarator")) for one in self.all("init_declarator"))
 
     @cached_property
     def is_broken(self) -> bool:
@@ -408,15 +402,12 @@ class Program:
         return found
 
     def callees(self, procedure: Procedure) -> list[Procedure]:
-        """Other functions of the program that a function calls, as far as their names tell."""
-        found: list[Procedure] = []
-        for call in procedure.all("call_expression", "subroutine_call"):
-            called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
-            name = plain_name(called)
-            for one in self.named(name):
-                if one is not procedure and one not in found:
-                    found.append(one)
-        return found
+        """Functions of the program that a function calls, be it itself, as far as their names tell."""
+        calls = procedure.all("call_expression", "subroutine_call")
+        called = (
+            field(one, "function") or field(one, "subroutine") or next(iter(children(one)), None) for one in calls
+        )
+        return list(dict.fromkeys(one for each in called for one in self.named(plain_name(each))))
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
@@ -425,7 +416,7 @@ class Program:
         for source in self.sources.values():
             if source.is_fortran:
                 continue
-            known = {id_ for one in source.procedures for id_ in (each.id for each in one.all("call_expression"))}
+            known = {each.id for one in source.procedures for each in one.all("call_expression")}
             for node in nodes(source.file.tree.root_node, "identifier", "preproc_arg"):
                 parent = node.parent
                 if node.type == "preproc_arg":  # a macro calls it with whatever it is given
@@ -433,9 +424,8 @@ class Program:
                     continue
                 if parent is None or parent.type == "function_declarator":
                     continue
-                if field(parent, "function") == node and parent.id in known:
-                    continue
-                found.add(text_of(node))
+                if field(parent, "function") != node or parent.id not in known:
+                    found.add(text_of(node))
         return frozenset(found & set(self._named))
 
 
@@ -477,5 +467,4 @@ class Spot:
 
 def is_same_file(told: str, path: str) -> bool:
     """True if a file of a profile, told with folders of another machine, is the one at the path."""
-    ours, theirs = path.split("/"), told.replace("\\", "/").split("/")
-    return ours[-1] == theirs[-1]
+    return path.rsplit("/", 1)[-1] == told.replace("\\", "/").rsplit("/", 1)[-1]

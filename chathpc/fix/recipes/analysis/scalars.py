@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.accesses import Effects
 from chathpc.fix.recipes.analysis.effects import effects
-from chathpc.fix.recipes.analysis.loops import is_declared, used_after
+from chathpc.fix.recipes.analysis.loops import around, is_declared, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import body_of, enclosing, field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import body_of, field, inside, nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 
 if TYPE_CHECKING:
@@ -122,13 +122,8 @@ def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Progra
     for node in procedure.identifiers.get(name, ()):
         if inside(node, loop) or is_declared(node) or _is_set(node):
             continue
-        around = enclosing(node, procedure.loop_kinds, procedure.node)
-        while around is not None and not inside(loop, around):
-            own = body_of(around)
-            if inside(node, own) and _is_set_first(name, effects(own, procedure, program), own):
-                break
-            around = enclosing(around, procedure.loop_kinds, procedure.node)
-        if around is None or inside(loop, around):
+        others = [body_of(each) for each in around(node, procedure) if not inside(loop, each)]
+        if not any(inside(node, own) and _is_set_first(name, effects(own, procedure, program), own) for own in others):
             return True
     return False
 

@@ -12,7 +12,7 @@ from chathpc.fix.recipes.analysis.accesses import Access, Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import bare, children, field, index_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import WIDE, written_type
 
 if TYPE_CHECKING:
@@ -75,12 +75,9 @@ def subscripts(node: Node, procedure: Procedure) -> tuple[Node, list[Node]] | No
     while one is not None and one.type == "field_expression" and text_of(field(one, "operator")) == ".":
         one = field(one, "argument")
     while one is not None and one.type == "subscript_expression":
-        index = field(one, "index") or field(one, "indices")
-        index = (
-            bare(children(index)[0])
-            if index is not None and index.type == "subscript_argument_list" and len(children(index)) == 1
-            else index
-        )
+        index = index_of(one)
+        if index is not None and index.type == "subscript_argument_list" and len(children(index)) == 1:
+            index = bare(children(index)[0])
         if index is None:
             return None
         found.append(index)
@@ -110,21 +107,14 @@ def base_and_parts(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]]
     name = text_of(base)
     if base.type != "identifier" or name not in inner.declared or len(indices) != 1:
         return base, indices
-    own = one.procedure.declarations.get(name)
-    set_at = [
-        each
-        for each in one.procedure.all("init_declarator", "assignment_expression", "update_expression")
-        if name in _set_names(each)
-    ]
-    if (
-        own is None
-        or own.pointers != 1
-        or len(set_at) != 1
-        or name in one.procedure.addressed
-        or set_at[0].type != "init_declarator"
-    ):
+    own, given = one.procedure.declarations.get(name), one.procedure.assigned.get(name, [])
+    value = given[0] if len(given) == 1 else None
+    if own is None or own.pointers != 1 or name in one.procedure.addressed or value is None:
         return base, indices
-    value = bare(field(set_at[0], "value"))
+    steps = (field(each, "argument") for each in one.procedure.all("update_expression"))
+    if value.parent is None or value.parent.type != "init_declarator" or name in map(text_of, steps):
+        return base, indices
+    value = bare(value)
     while value is not None and value.type == "binary_expression" and text_of(field(value, "operator")) == "+":
         left, right = bare(field(value, "left")), field(value, "right")
         if left is None or right is None:
@@ -132,25 +122,15 @@ def base_and_parts(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]]
         indices[0].append(right)
         value = left
     if value is not None and value.type == "pointer_expression" and text_of(field(value, "operator")) == "&":
-        inner_found = subscripts(field(value, "argument") or value, one.procedure)
-        if (
-            inner_found is None
-            or len(inner_found[1]) != 1
-            or (field(value, "argument") or value).type != "subscript_expression"
-        ):
+        element = field(value, "argument") or value
+        of = subscripts(element, one.procedure)
+        if of is None or len(of[1]) != 1 or element.type != "subscript_expression":
             return base, [[each] for each in found[1]]
-        indices[0].append(inner_found[1][0])
-        value = inner_found[0]
+        indices[0].append(of[1][0])
+        value = of[0]
     if value is None or value.type not in ("identifier", "field_expression"):
         return base, [[each] for each in found[1]]
     return value, indices
-
-
-def _set_names(node: Node) -> set[str]:
-    target = field(node, "declarator") or field(node, "left") or field(node, "argument")
-    while target is not None and target.type == "pointer_declarator":
-        target = field(target, "declarator")
-    return {text_of(target)} if target is not None and target.type == "identifier" else set()
 
 
 def is_steady(index: Node, inner: Effects, procedure: Procedure, program: Program) -> bool:

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import line_of, text_of
+from chathpc.diagnosis.source.c_expressions import children, line_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 __all__ = [
+    "all_enclosing",
     "bare",
     "body_of",
     "children",
     "control",
+    "declared_names",
     "enclosing",
     "field",
+    "index_of",
     "inside",
-    "is_container_use",
     "line_of",
     "nodes",
     "statements",
     "text_of",
+    "variable_of",
     "walk",
 ]
 
@@ -54,11 +57,6 @@ def nodes(node: Node, *kinds: str) -> Iterator[Node]:
             yield one
         if one.named_child_count:
             todo.extend(reversed(one.named_children))
-
-
-def children(node: Node | None) -> list[Node]:
-    """Named children without comments."""
-    return [] if node is None else [one for one in node.named_children if one.type != "comment"]
 
 
 def field(node: Node | None, *names: str) -> Node | None:
@@ -92,21 +90,31 @@ def enclosing(node: Node, kinds: frozenset[str], within: Node | None = None) -> 
     return None
 
 
+def all_enclosing(node: Node, kinds: frozenset[str], within: Node) -> Iterator[Node]:
+    """The nodes of some kinds around this one and inside `within`, the innermost first."""
+    one = enclosing(node, kinds, within)
+    while one is not None:
+        yield one
+        one = enclosing(one, kinds, within)
+
+
 def inside(node: Node, around: Node) -> bool:
     """True if the node is in the other one, or is the same."""
     return around.start_byte <= node.start_byte and node.end_byte <= around.end_byte
 
 
-def is_container_use(node: Node, members: Collection[str]) -> bool:
-    """True where a container of C++ is indexed, visited by a loop, or asked for one of these members."""
-    parent = node.parent
-    if parent is None:
-        return False
-    if parent.type == "subscript_expression":
-        return field(parent, "argument") == node
-    if parent.type == "field_expression":
-        return text_of(field(parent, "field")) in members
-    return parent.type == "for_range_loop" and field(parent, "right") == node
+def index_of(node: Node | None) -> Node | None:
+    """What stands in the brackets behind an array; with C++'s grammar a list of arguments."""
+    return field(node, "index") or field(node, "indices")
+
+
+def variable_of(node: Node | None) -> Node | None:
+    """The variable of which the expression is an element or member, or which it is; None behind a pointer to a record, or a call."""
+    while node is not None and node.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
+        if node.type == "field_expression" and text_of(field(node, "operator")) != ".":
+            return None
+        node = field(node, "argument") or next(iter(children(node)), None)
+    return node if node is not None and node.type == "identifier" else None
 
 
 def statements(body: Node | None) -> list[Node]:
@@ -139,11 +147,7 @@ def addressed_names(root: Node) -> frozenset[str]:
     for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
         if node.type == "lambda_expression":
             own = {
-                text_of(each)
-                for part in nodes(node, "declaration", "parameter_declaration")
-                for one in part.children_by_field_name("declarator")
-                for each in [_declared_name(one)]
-                if each is not None
+                name for part in nodes(node, "declaration", "parameter_declaration") for name in declared_names(part)
             }
             found.update({text_of(one) for one in nodes(node, "identifier")} - own)
             continue
@@ -156,11 +160,11 @@ def addressed_names(root: Node) -> frozenset[str]:
                 continue
             of = field(node.parent, "value")
         while of is not None:
-            if of.type in ("field_expression",):
+            if of.type == "field_expression":
                 found.add(text_of(field(of, "field")))
                 of = field(of, "argument") if text_of(field(of, "operator")) == "." else None
             elif of.type == "parenthesized_expression":
-                of = children(of)[0] if children(of) else None
+                of = next(iter(children(of)), None)
             elif of.type == "subscript_expression":
                 of = None  # an element's address is that of memory, which origins follow
             else:
@@ -170,8 +174,13 @@ def addressed_names(root: Node) -> frozenset[str]:
     return frozenset(found)
 
 
-def _declared_name(node: Node | None) -> Node | None:
-    """The name that a declarator without a reference declares: a variable of the block's own."""
-    while node is not None and node.type in ("init_declarator", "array_declarator", "pointer_declarator"):
-        node = field(node, "declarator")
-    return node if node is not None and node.type == "identifier" else None
+def declared_names(declaration: Node) -> set[str]:
+    """Names of the variables that a declaration makes; a reference is another's."""
+    found = set()
+    for one in declaration.children_by_field_name("declarator"):
+        name: Node | None = one
+        while name is not None and name.type in ("init_declarator", "array_declarator", "pointer_declarator"):
+            name = field(name, "declarator")
+        if name is not None and name.type == "identifier":
+            found.add(text_of(name))
+    return found

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.c_family import declarator_of
 from chathpc.diagnosis.source.layout import element
 from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
@@ -113,10 +114,7 @@ def owner(one: Procedure) -> str:
     around = enclosing(one.node, _CLASSES)
     if around is not None:
         return text_of(field(around, "name"))
-    declarator = field(one.node, "declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next(iter(children(declarator)), None)
-    name = field(declarator, "declarator")
+    name = field(declarator_of(one.node), "declarator")
     return text_of(field(name, "scope")) if name is not None and name.type == "qualified_identifier" else ""
 
 

@@ -60,19 +60,15 @@ def first_element(node: Node, header: Counted, procedure: Procedure) -> First | 
         base = bare(field(element, "argument"))
         if element is None or element.type != "subscript_expression" or index is None or base is None:
             return None
-        if header.variable in _names(base) or not _is_side_by_side(index, header.variable):
+        if header.variable in procedure.names(base) or not _is_side_by_side(index, header.variable):
             return None
         new = _from_start(index, header, procedure)
         return None if new is None else First(f"&{text_of(base)}[{new or 0}]", element, False)
     if one.type == "binary_expression" and _is_side_by_side(one, header.variable):
         new = _from_start(one, header, procedure)
         base = _leftmost(one)
-        return None if not new or header.variable in _names(base) else First(new, base, True)
+        return None if not new or header.variable in procedure.names(base) else First(new, base, True)
     return None
-
-
-def _names(node: Node) -> set[str]:
-    return {text_of(each) for each in nodes(node, "identifier")}
 
 
 def _leftmost(node: Node) -> Node:
@@ -122,7 +118,7 @@ def factor_of(text: str) -> str:
 def is_of_one(count: Node) -> bool:
     """True for the number of one element: 1, or as many bytes as a type has."""
     words = text_of(count).replace(" ", "")
-    return words == "1" or _SIZE.fullmatch(text_of(count).replace(" ", "")) is not None
+    return words == "1" or _SIZE.fullmatch(words) is not None
 
 
 def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Procedure) -> bool:
@@ -181,25 +177,15 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
         if b"MPI_" not in procedure.source.text:
             continue
         for loop in loops_of(procedure):
-            listed = statements(field(loop, "body"))
-            calls = [_call(each) for each in listed]
-            exchanging = [
-                each
-                for each in nodes(field(loop, "body") or loop, "call_expression")
-                if text_of(field(each, "function")) in _CALLS
-            ]
+            body = field(loop, "body") or loop
+            calls = [_call(each) for each in statements(field(loop, "body"))]
+            known = [each for each in calls if each is not None]
+            exchanging = [each for each in nodes(body, "call_expression") if text_of(field(each, "function")) in _CALLS]
             single = [each for each in exchanging if _is_single(each)]
-            if not single or any(
-                True
-                for each in nodes(field(loop, "body") or loop, "for_statement", "while_statement")
-                if any(inside(one, each) for one in single)
-            ):
+            inner = list(nodes(body, "for_statement", "while_statement"))
+            if not single or any(inside(one, each) for each in inner for one in single):
                 continue
-            edits = (
-                _together(loop, [each for each in calls if each is not None], procedure, program)
-                if all(each is not None for each in calls)
-                else None
-            )
+            edits = _together(loop, known, procedure, program) if len(known) == len(calls) else None
             if edits is None:
                 if any(_is_of_loop(each, loop, procedure) for each in single):
                     return None
@@ -222,16 +208,12 @@ def _tags(loop: Node) -> set[str]:
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
     header = counted(loop, procedure)
-    return header is None or any(text_of(each) == header.variable for each in nodes(call, "identifier"))
+    return header is None or header.variable in procedure.names(call)
 
 
 def _call(statement: Node) -> Node | None:
     inner = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
-    return (
-        inner
-        if inner is not None and inner.type == "call_expression" and text_of(field(inner, "function")) in _CALLS
-        else None
-    )
+    return inner if text_of(field(inner, "function")) in _CALLS else None
 
 
 def _is_single(call: Node) -> bool:
@@ -257,9 +239,7 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
         listed = children(field(call, "arguments"))
         buffers, fixed, tags = _CALLS[name]
         arguments = [text[each.start_byte : each.end_byte].decode() for each in listed]
-        if not _is_single(call) or any(
-            header.variable in {text_of(one) for one in nodes(listed[each], "identifier")} for each in fixed
-        ):
+        if not _is_single(call) or header.variable in procedure.names(*(listed[each] for each in fixed)):
             return None
         if (name in ("MPI_Recv", "MPI_Sendrecv") and "MPI_ANY" in text_of(call)) or any(
             "STATUS" not in arguments[each] for each in fixed if name == "MPI_Recv" and each == 6
@@ -279,7 +259,7 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             written.append(Access(first.node, procedure, first.address, True, _is_received(name, place)))
         for place in tags:
             # One message takes the place of many: its tag is that of the statement, not of the iteration.
-            if header.variable in {text_of(one) for one in nodes(listed[place], "identifier")}:
+            if header.variable in procedure.names(listed[place]):
                 arguments[place] = str(at)
         lines.append(f"{name}({', '.join(arguments)});")
     if len(calls) > 1 and not all(text_of(field(each, "function")) == "MPI_Sendrecv" for each in calls):
@@ -288,20 +268,10 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
         may_overlap(one, other, program) for one in known.accesses for other in written if other.write
     ):
         return None
-    blank = indent(text, loop.start_byte)
-    body = (b"\n" + blank).join(each.encode() for each in lines)
-    guard = f"if ({count} > 0) ".encode()
-    if len(lines) > 1:
-        body = (
-            b"{\n"
-            + blank
-            + b"  "
-            + (b"\n" + blank + b"  ").join(each.encode() for each in lines)
-            + b"\n"
-            + blank
-            + b"}"
-        )
-    return [Edit(loop.start_byte, loop.end_byte, guard + body)]
+    blank = indent(text, loop.start_byte).decode()
+    several = "".join(f"\n{blank}  {each}" for each in lines)
+    body = lines[0] if len(lines) == 1 else f"{{{several}\n{blank}}}"
+    return [Edit(loop.start_byte, loop.end_byte, f"if ({count} > 0) {body}".encode())]
 
 
 def _is_received(name: str, place: int) -> bool:

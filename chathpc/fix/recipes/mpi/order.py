@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.accesses import Access
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start, without_statement
 from chathpc.fix.recipes.analysis.effects import effects
-from chathpc.fix.recipes.analysis.loops import counted, used_after
+from chathpc.fix.recipes.analysis.loops import around, counted, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach
 from chathpc.fix.recipes.analysis.syntax import (
     C_LOOPS,
+    all_enclosing,
     bare,
     children,
-    enclosing,
     field,
     line_of,
     nodes,
@@ -79,20 +79,17 @@ def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
             if not run:
                 place += 1
                 continue
-            over = _passed(run, listed[:place][::-1], procedure, program) if run else []
+            over = _passed(run, listed[:place][::-1], procedure, program)
             place += len(run)
             heavy = [at for at, each in enumerate(over) if _is_work(each, procedure, program)]
             if not heavy:
                 continue
             target = over[heavy[-1]]
             start, end = line_start(text, run[0].start_byte), line_end(text, run[-1].end_byte - 1)
-            to = line_start(text, target.start_byte)
-            if text[start : run[0].start_byte].strip() or text[to : target.start_byte].strip():
-                continue
-            if (
-                text[run[-1].end_byte : end].strip()
-                or text[target.end_byte : line_end(text, target.end_byte - 1)].strip()
-            ):
+            to, behind = line_start(text, target.start_byte), line_end(text, target.end_byte - 1)
+            beside = text[start : run[0].start_byte] + text[run[-1].end_byte : end]
+            beside += text[to : target.start_byte] + text[target.end_byte : behind]
+            if beside.strip():
                 continue
             yield Change(
                 {spot.source.path: (Edit(to, to, text[start:end]), Edit(start, end, b""))},
@@ -239,30 +236,19 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
         return
     if not all(_is_of_one(one, program) for one in program.procedures):
         return
-    edits, first = [], None
-    for call in procedure.all("call_expression"):
-        statement = call.parent
-        found = _mpi_call(statement)
-        if statement is None or found is None or found.name != "MPI_Barrier" or not _is_repeated(statement, procedure):
-            continue
-        edits.append(without_statement(statement, text, b";"))
-        first = first or statement
-    if first is not None:
+    calls = [found for each in procedure.all("expression_statement") if (found := _mpi_call(each)) is not None]
+    barriers = [
+        each.statement
+        for each in calls
+        # A function other than `main` may be called in a loop.
+        if each.name == "MPI_Barrier" and (procedure.model.name != "main" or any(around(each.statement, procedure)))
+    ]
+    if barriers:
         yield Change(
-            {spot.source.path: tuple(edits)},
-            line_of(first),
+            {spot.source.path: tuple(without_statement(each, text, b";") for each in barriers)},
+            line_of(barriers[0]),
             "Drop barriers: messages alone order what processes see of each other",
         )
-
-
-def _is_repeated(statement: Node, procedure: Procedure) -> bool:
-    """True in a loop, and in a function other than `main`, which may be called in one."""
-    one = statement.parent
-    while one is not None and one != procedure.node:
-        if one.type in C_LOOPS:
-            return True
-        one = one.parent
-    return procedure.model.name != "main"
 
 
 def _is_of_one(procedure: Procedure, program: Program) -> bool:
@@ -284,15 +270,9 @@ def _is_called_by_one(procedure: Procedure, program: Program) -> bool:
 def _is_left_to_one(call: Node, procedure: Procedure, program: Program) -> bool:
     """True under a condition on the number of the process: `rank == 0` or `!rank`."""
     ranks = {name.decode() for each in program.sources.values() for name in _RANK.findall(each.text)}
-    one = enclosing(call, frozenset({"if_statement"}), procedure.node)
-    while one is not None:
+    for one in all_enclosing(call, frozenset({"if_statement"}), procedure.node):
         condition = bare(field(one, "condition"))
-        told = text_of(field(condition, "operator")) if condition is not None else ""
-        if (
-            condition is not None
-            and told in ("==", "!")
-            and any(text_of(each) in ranks for each in nodes(condition, *_NAMES))
-        ):
+        compares = condition is not None and text_of(field(condition, "operator")) in ("==", "!")
+        if condition is not None and compares and any(text_of(each) in ranks for each in nodes(condition, *_NAMES)):
             return True
-        one = enclosing(one, frozenset({"if_statement"}), procedure.node)
     return False

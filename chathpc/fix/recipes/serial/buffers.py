@@ -10,7 +10,17 @@ from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_st
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
-from chathpc.fix.recipes.analysis.syntax import bare, children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import (
+    C_LOOPS,
+    bare,
+    children,
+    enclosing,
+    field,
+    inside,
+    line_of,
+    nodes,
+    text_of,
+)
 from chathpc.fix.recipes.analysis.types import names_number
 from chathpc.fix.recipes.recipe import Change, Context
 
@@ -18,6 +28,15 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _BLOCKS = frozenset({"compound_statement"})
+#: What `break` and `continue` leave or go on with.
+_LEFT = C_LOOPS | {"switch_statement"}
+#: Functions of the libraries that keep nothing of what they are handed.
+_FORGETTING = frozenset(
+    {
+        "memset", "memcpy", "memmove", "qsort", "fread", "fwrite", "sort", "fill", "printf", "snprintf", "sprintf",
+        "read", "write", "memcmp",
+    }
+)  # fmt: skip
 
 
 def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
@@ -76,19 +95,10 @@ def _in_loops(procedure: Procedure) -> bool:
 
 def _calls_itself(procedure: Procedure, program: Program) -> bool:
     """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
-    seen, todo = set(), [procedure]
-    while todo:
-        one = todo.pop()
-        for call in one.all("call_expression"):
-            called = field(call, "function")
-            called = field(called, "field") if called is not None and called.type == "field_expression" else called
-            for callee in program.named(text_of(called).rsplit("::", 1)[-1]):
-                if callee is procedure:
-                    return True
-                if id(callee) not in seen:
-                    seen.add(id(callee))
-                    todo.append(callee)
-    return procedure.model.name in program.handed_on
+    reached = program.callees(procedure)
+    for one in reached:  # grows
+        reached += [each for each in program.callees(one) if each not in reached]
+    return procedure in reached or procedure.model.name in program.handed_on
 
 
 def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
@@ -103,20 +113,14 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
         or any(each.type == "storage_class_specifier" for each in node.children)
     ):
         return None
-    pointer, made = field(declarators[0], "declarator"), bare(field(declarators[0], "value"))
+    pointer, made = field(declarators[0], "declarator"), _uncast(field(declarators[0], "value"))
     name = field(pointer, "declarator")
-    while made is not None and made.type == "cast_expression":
-        made = bare(field(made, "value"))
-    if (
-        pointer is None
-        or pointer.type != "pointer_declarator"
-        or name is None
-        or name.type != "identifier"
-        or made is None
-    ):
+    if pointer is None or pointer.type != "pointer_declarator" or name is None or name.type != "identifier":
         return None
-    if any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier") or any(
-        each.type == "type_qualifier" for each in pointer.children
+    if (
+        made is None
+        or "const" in map(text_of, node.children)
+        or "type_qualifier" in (each.type for each in pointer.children)
     ):
         return None
     if made.type == "new_expression":
@@ -130,7 +134,7 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
 
 def _assigned(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
     one = next(iter(children(node)), None)
-    name, made = field(one, "left"), bare(field(one, "right"))
+    name, made = field(one, "left"), _uncast(field(one, "right"))
     if one is None or one.type != "assignment_expression" or name is None or name.type != "identifier":
         return None
     own = procedure.declarations.get(text_of(name))
@@ -141,13 +145,18 @@ def _assigned(node: Node, procedure: Procedure, program: Program) -> tuple[str, 
     if len(procedure.assigned.get(text_of(name), ())) != 1:
         return None
     found = _made(made, own.type, procedure, program)
-    return None if found is None or found[0] == "new" else (text_of(name), own.type, *found)
+    return None if found is None else (text_of(name), own.type, *found)
+
+
+def _uncast(node: Node | None) -> Node | None:
+    one = bare(node)
+    while one is not None and one.type == "cast_expression":
+        one = bare(field(one, "value"))
+    return one
 
 
 def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) -> tuple[str, Node] | None:
     """Allocator and size."""
-    while made is not None and made.type == "cast_expression":
-        made = bare(field(made, "value"))
     listed = field(made, "arguments")
     if made is None or made.type != "call_expression" or listed is None:
         return None
@@ -168,25 +177,8 @@ def _bytes(size: Node, how: str) -> str:
 
 
 def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:
-    found = []
-    for node in procedure.all("expression_statement"):
-        inner = next(iter(children(node)), None)
-        if inner is None:
-            continue
-        if (
-            how == "free"
-            and inner.type == "call_expression"
-            and text_of(field(inner, "function")) in ("free", "std::free")
-            and text_of(field(inner, "arguments")) == f"({name})"
-        ):
-            found.append(node)
-        if (
-            how == "delete"
-            and inner.type == "delete_expression"
-            and text_of(inner).replace(" ", "") == f"delete[]{name}"
-        ):
-            found.append(node)
-    return found
+    freeing = (f"delete[]{name};",) if how == "delete" else (f"free({name});", f"std::free({name});")
+    return [each for each in procedure.all("expression_statement") if text_of(each).replace(" ", "") in freeing]
 
 
 def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure, program: Program) -> bool:
@@ -200,16 +192,10 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
     for each in nodes(block, "return_statement", "break_statement", "continue_statement"):
         if node.end_byte < each.start_byte < last.start_byte and each.type == "return_statement":
             before = each.prev_named_sibling
-            if (before is None or not any(before == one for one in frees)) and not _has_nothing(each, name, block):
+            if before not in frees and not _has_nothing(each, name, block):
                 return False
-        elif node.end_byte < each.start_byte < last.start_byte and each.type != "return_statement":
-            loop = enclosing(
-                each,
-                frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
-                block,
-            )
-            if loop is None:
-                return False
+        elif node.end_byte < each.start_byte < last.start_byte and enclosing(each, _LEFT, block) is None:
+            return False
     for each in procedure.identifiers.get(name, ()):
         if inside(each, node) or any(inside(each, one) for one in frees):
             continue
@@ -240,20 +226,11 @@ def _stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
         return True
     if parent.type == "pointer_expression":
         return text_of(field(parent, "operator")) == "*"
-    if parent.type in (
-        "if_statement",
-        "unary_expression",
-        "parenthesized_expression",
-        "condition_clause",
-        "while_statement",
-    ):
-        return (
-            parent.type != "parenthesized_expression"
-            or _stays_inside(parent, program, depth + 1)
-            or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
-        )
-    if parent.type == "sizeof_expression":
-        return False
+    if parent.type in ("if_statement", "unary_expression", "condition_clause", "while_statement"):
+        return True
+    if parent.type == "parenthesized_expression":
+        asked = parent.parent is not None and parent.parent.type in ("if_statement", "while_statement")
+        return asked or _stays_inside(parent, program, depth + 1)
     if parent.type == "binary_expression":
         operator = text_of(field(parent, "operator"))
         return operator in ("==", "!=", "&&", "||", "<", ">") or (
@@ -262,22 +239,7 @@ def _stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
     if parent.type == "argument_list" and parent.parent is not None:
         call = parent.parent
         name = plain_name(field(call, "function"))
-        if name in (
-            "memset",
-            "memcpy",
-            "memmove",
-            "qsort",
-            "fread",
-            "fwrite",
-            "sort",
-            "fill",
-            "printf",
-            "snprintf",
-            "sprintf",
-            "read",
-            "write",
-            "memcmp",
-        ):
+        if name in _FORGETTING:
             return call.parent is not None and call.parent.type == "expression_statement"
         own = program.named(name)
         at = [each.start_byte for each in children(parent)].index(node.start_byte)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Spot
-from chathpc.fix.recipes.analysis.syntax import field, is_container_use, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -84,8 +84,9 @@ def _is_queue_like(node: Node) -> bool:
         return False
     if parent.type in ("field_declaration", "declaration"):
         return True
-    # From the address of an item a queue does not lead to the next one.
-    is_item = parent.type == "subscript_expression"
-    if is_item and parent.parent is not None and parent.parent.type == "pointer_expression":
-        return False
-    return is_container_use(one, _OF_QUEUES)
+    if parent.type == "subscript_expression":  # from the address of an item a queue does not lead to the next one
+        above = parent.parent
+        return field(parent, "argument") == one and (above is None or above.type != "pointer_expression")
+    if parent.type == "field_expression":
+        return text_of(field(parent, "field")) in _OF_QUEUES
+    return parent.type == "for_range_loop" and field(parent, "right") == one

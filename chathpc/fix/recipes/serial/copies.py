@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.c_family import declarator_of
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.effects import summary
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of, variable_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -31,6 +32,22 @@ _READERS = frozenset(
         "lower_bound", "binary_search", "distance", "string",
     }
 )  # fmt: skip
+#: Those that change what they are given.
+_CHANGING = frozenset(
+    {
+        "swap", "move", "sort", "fill", "copy", "memcpy", "memset", "memmove", "exchange", "iota", "transform",
+        "reverse", "rotate",
+    }
+)  # fmt: skip
+#: Members by which a container takes a copy.
+_ADDING = frozenset({"push_back", "insert", "append", "emplace_back", "emplace"})
+#: What uses a value and leaves it as it is.
+_VALUES = frozenset(
+    {
+        "binary_expression", "expression_statement", "conditional_expression", "cast_expression", "unary_expression",
+        "initializer_list", "condition_clause", "subscript_argument_list", "if_statement",
+    }
+)  # fmt: skip
 _LARGE = re.compile(
     r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
 )
@@ -38,8 +55,7 @@ _LARGE = re.compile(
 
 def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
     """Parameters that are passed by value and only read are passed by constant reference."""
-    procedure = spot.procedure
-    for one in [procedure, *context.program.callees(spot.procedure)]:
+    for one in dict.fromkeys([spot.procedure, *context.program.callees(spot.procedure)]):
         yield from _parameters(one, context.program)
 
 
@@ -82,12 +98,7 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
 
 def _parameters_of(node: Node) -> list[Node]:
     """The parameters of a function's definition or declaration."""
-    declarator: Node | None = node if node.type == "function_declarator" else field(node, "declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next(
-            (each for each in children(declarator) if each.type.endswith("declarator")), None
-        )
-    return children(field(declarator, "parameters"))
+    return children(field(node if node.type == "function_declarator" else declarator_of(node), "parameters"))
 
 
 def _prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
@@ -139,12 +150,7 @@ def _only_read(name: str, scope: Node, program: Program) -> bool:
     """True if nothing in the scope changes a variable, moves from it, or keeps a way to change it."""
     if any(True for _ in nodes(scope, "lambda_expression")):
         return False
-    for node in nodes(scope, "identifier"):
-        if text_of(node) != name:
-            continue
-        if not _is_reading(node, program):
-            return False
-    return True
+    return all(_is_reading(node, program) for node in nodes(scope, "identifier") if text_of(node) == name)
 
 
 def _is_reading(node: Node, program: Program) -> bool:
@@ -182,7 +188,7 @@ def _is_reading(node: Node, program: Program) -> bool:
     if parent.type == "argument_list":
         call = parent.parent
         name = text_of(field(call, "function")).split("<", 1)[0].rsplit("::", 1)[-1] if call is not None else ""
-        if one is not node and _is_element(one):
+        if one is not node and one.type == "subscript_expression":  # an element, which is handed on as a value
             return True
         known = program.named(name)
         if known:
@@ -190,14 +196,7 @@ def _is_reading(node: Node, program: Program) -> bool:
             return all(at < len(each.model.parameters) and _takes_constant(each, at) for each in known)
         callee = field(call, "function") if call is not None else None
         if callee is not None and callee.type == "field_expression":
-            return text_of(field(callee, "field")) in (
-                "push_back",
-                "insert",
-                "append",
-                "emplace_back",
-                "emplace",
-                *_LOOKING,
-            )
+            return text_of(field(callee, "field")) in _ADDING | _LOOKING
         return name in _READERS
     if parent.type == "for_range_loop":
         declarator = field(parent, "declarator")
@@ -209,22 +208,7 @@ def _is_reading(node: Node, program: Program) -> bool:
             text_of(each) == "const" for each in parent.parent.children if each.type == "type_qualifier"
         )
         return declarator is not None and (constant or declarator.type == "identifier")
-    return parent.type in (
-        "binary_expression",
-        "expression_statement",
-        "conditional_expression",
-        "cast_expression",
-        "unary_expression",
-        "initializer_list",
-        "condition_clause",
-        "subscript_argument_list",
-        "if_statement",
-    )
-
-
-def _is_element(node: Node) -> bool:
-    """True for an element that is handed on as a value: it has been indexed or is a member."""
-    return node.type in ("subscript_expression",)
+    return parent.type in _VALUES
 
 
 def _takes_constant(procedure: Procedure, at: int) -> bool:
@@ -234,36 +218,17 @@ def _takes_constant(procedure: Procedure, at: int) -> bool:
 
 def _changes_only_locals(scope: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
     """True if the scope changes nothing but variables of the function's own, other than `besides`: what a reference leads to stays."""
-    for node in nodes(
-        scope, "assignment_expression", "update_expression", "call_expression", "delete_expression", "lambda_expression"
-    ):
-        if node.type in ("delete_expression", "lambda_expression"):
-            return False
-        if node.type == "call_expression":
-            if not _leaves_alone(node, procedure, program, besides):
-                return False
-            continue
-        if not _is_own(field(node, "left") or field(node, "argument"), procedure, besides):
-            return False
-    return True
+    if any(True for _ in nodes(scope, "delete_expression", "lambda_expression")):
+        return False
+    changes = nodes(scope, "assignment_expression", "update_expression")
+    return all(_is_own(field(node, "left") or field(node, "argument"), procedure, besides) for node in changes) and all(
+        _leaves_alone(call, procedure, program, besides) for call in nodes(scope, "call_expression")
+    )
 
 
 def _is_own(target: Node | None, procedure: Procedure, besides: frozenset[str]) -> bool:
-    while target is not None and target.type in (
-        "subscript_expression",
-        "field_expression",
-        "parenthesized_expression",
-    ):
-        if target.type == "field_expression" and text_of(field(target, "operator")) != ".":
-            return False
-        target = (
-            field(target, "argument")
-            if target.type != "parenthesized_expression"
-            else next(iter(children(target)), None)
-        )
-    if target is None or target.type != "identifier" or text_of(target) in besides:
-        return False
-    own = procedure.declarations.get(text_of(target))
+    name = text_of(variable_of(target))
+    own = procedure.declarations.get(name) if name and name not in besides else None
     return own is not None and not own.reference and not own.pointers and not own.static
 
 
@@ -277,18 +242,4 @@ def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: f
     own = program.named(name)
     if own:
         return len(own) == 1 and (summary(own[0], program) is not None)
-    return name not in (
-        "swap",
-        "move",
-        "sort",
-        "fill",
-        "copy",
-        "memcpy",
-        "memset",
-        "memmove",
-        "exchange",
-        "iota",
-        "transform",
-        "reverse",
-        "rotate",
-    )
+    return name not in _CHANGING

@@ -19,7 +19,7 @@ from chathpc.fix.recipes.analysis.loops import (
     is_invariant,
     is_repeated_on_purpose,
 )
-from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
 from chathpc.fix.recipes.analysis.syntax import (
     C_LOOPS,
     bare,
@@ -45,6 +45,10 @@ _CONDITIONAL = frozenset(
     }
 )  # fmt: skip
 _MEMBERS = ("field_expression", "derived_type_member_expression")
+#: Mathematics of one or a few instructions.
+_CHEAP = frozenset({"fabs", "abs", "min", "max", "fmin", "fmax", "labs", "floor", "ceil", "sqrt", "sqrtf", "fabsf"})
+#: What may go on elsewhere than at the next statement.
+_LEAVING = ("continue_statement", "break_statement", "return_statement", "goto_statement", "labeled_statement")
 
 
 def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
@@ -74,24 +78,10 @@ def _is_cheap(call: Node, program: Program) -> bool:
     """True for a call that costs next to nothing: an accessor, or mathematics of one instruction."""
     called = field(call, "function")
     if called is not None and called.type == "field_expression":
-        own = program.named(_name_of(call))  # accessors, which the compiler puts in place
-        return len(own) == 1 and not any(
-            True for _ in own[0].all("call_expression", "for_statement", "while_statement")
-        )
-    return text_of(field(call, "function")).rsplit("::", 1)[-1] in (
-        "fabs",
-        "abs",
-        "min",
-        "max",
-        "fmin",
-        "fmax",
-        "labs",
-        "floor",
-        "ceil",
-        "sqrt",
-        "sqrtf",
-        "fabsf",
-    )
+        own = program.named(plain_name(called))  # accessors, which the compiler puts in place
+        working = ("call_expression", "for_statement", "while_statement")
+        return len(own) == 1 and not any(True for _ in own[0].all(*working))
+    return plain_name(called) in _CHEAP
 
 
 def outermost(call: Node, procedure: Procedure, program: Program) -> Node | None:
@@ -125,9 +115,7 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
 def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
     """True for mathematics of variables alone: no memory is read, nothing whole is divided, no function of the program is called."""
     found = effects(call, procedure, program)
-    if any(one.memory and not _is_plain_member(one) for one in found.accesses):
-        return False
-    if found.callees:
+    if found.callees or any(one.memory and not _is_plain_member(one) for one in found.accesses):
         return False
     if any(text_of(field(each, "function")) in LENGTHS for each in found.pure_calls):
         return False
@@ -139,13 +127,6 @@ def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
     return True
 
 
-def _name_of(call: Node) -> str:
-    """What is called, without namespaces and the object."""
-    called = field(call, "function")
-    member = field(called, "field") if called is not None and called.type == "field_expression" else called
-    return text_of(member).rsplit("::", 1)[-1]
-
-
 def _is_plain_member(one: Access) -> bool:
     node = one.node
     if node.type == "field_expression" and text_of(field(node, "operator")) != ".":
@@ -155,20 +136,18 @@ def _is_plain_member(one: Access) -> bool:
 
 def _is_first(call: Node, condition: Node) -> bool:
     """True if the call is made whenever the condition is evaluated."""
-    one: Node | None = call
-    while one is not None and one != condition:
-        parent = one.parent
-        if (
-            parent is not None
-            and parent.type == "binary_expression"
-            and text_of(field(parent, "operator")) in ("&&", "||")
-            and field(parent, "right") == one
-        ):
+    one: Node = call
+    while one.parent is not None and one != condition:
+        if _is_second(one) or (one.parent.type == "conditional_expression" and field(one.parent, "condition") != one):
             return False
-        if parent is not None and parent.type == "conditional_expression" and field(parent, "condition") != one:
-            return False
-        one = parent
+        one = one.parent
     return True
+
+
+def _is_second(node: Node) -> bool:
+    """True for the side of `&&` and `||` that the other one decides about."""
+    above = node.parent
+    return above is not None and text_of(field(above, "operator")) in ("&&", "||") and field(above, "right") == node
 
 
 def _is_unconditional(call: Node, loop: Node) -> bool:
@@ -179,30 +158,12 @@ def _is_unconditional(call: Node, loop: Node) -> bool:
     one: Node = call
     while one.parent is not None and one != body:
         parent = one.parent
-        if parent.type in _CONDITIONAL and parent != loop:
+        # An inner loop may have no iteration; it is tried by itself.
+        if _is_second(one) or (parent.type in _CONDITIONAL | C_LOOPS and parent != loop):
             return False
-        if (
-            parent.type == "binary_expression"
-            and text_of(field(parent, "operator")) in ("&&", "||")
-            and field(parent, "right") == one
-        ):
-            return False
-        if parent.type in C_LOOPS and parent != loop:
-            return False  # the inner loop may have no iteration; it is tried by itself
         if parent.type == "compound_statement":
             before = [each for each in children(parent) if each.end_byte <= one.start_byte]
-            if any(
-                True
-                for each in before
-                for _ in nodes(
-                    each,
-                    "continue_statement",
-                    "break_statement",
-                    "return_statement",
-                    "goto_statement",
-                    "labeled_statement",
-                )
-            ):
+            if any(True for each in before for _ in nodes(each, *_LEAVING)):
                 return False
         one = parent
     return True
@@ -248,25 +209,24 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, numbers: Count
     kind = type_of(whole, procedure, program)
     if kind is None or not kind.is_arithmetic:
         return None
-    place = before_loop(loop)
-    if place is None or procedure.names_shared:
+    if procedure.names_shared:
         return None
-    call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
-    callee = re.sub(r"\W", "", _name_of(call))
+    call = next(nodes(whole, "call_expression"))
+    callee = re.sub(r"\W", "", plain_name(field(call, "function")))
     name = fresh_name(f"{callee}_once", text, numbers[callee])
     value = text[whole.start_byte : whole.end_byte]
     if not _cannot_fail(whole, procedure, program):
-        guard = None
         condition = field(loop, "condition")
         if condition is None or not inside(whole, condition):
             guard = _guard_of(loop, procedure, program)
             if guard is None:
                 return None
-        if guard is not None:
             value = guard.encode() + b" ? " + value + b" : 0"
+    inserted = before_loop(loop, f"const {kind.name} {name} = ".encode() + value + b";", text)
+    if not inserted:
+        return None
     numbers[callee] += 1
-    insertion = f"const {kind.name} {name} = ".encode() + value + b";"
-    edits = (*place.edits(insertion, text), Edit(whole.start_byte, whole.end_byte, name.encode()))
+    edits = (*inserted, Edit(whole.start_byte, whole.end_byte, name.encode()))
     header = counted(loop, procedure)
     over = f"the loop over {header.variable}" if header is not None else f"the loop at line {line_of(loop)}"
     shown = text_of(whole)
@@ -277,38 +237,18 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, numbers: Count
     )
 
 
-class Place:
-    """Where a statement may be put in front of a loop; braces are added where the loop is the only statement of another."""
-
-    def __init__(self, first: Node, last: Node, *, braces: bool) -> None:
-        """`first` may be a directive that belongs to the loop `last`."""
-        self.first, self.last, self.braces = first, last, braces
-
-    def edits(self, statement: bytes, text: bytes) -> tuple[Edit, ...]:
-        """The statement in a line of its own, with the loop's indent."""
-        blank = indent(text, self.last.start_byte)
-        start = line_start(text, self.first.start_byte)
-        alone = not text[start : self.first.start_byte].strip()
-        if not self.braces:
-            return (
-                (Edit(start, start, blank + statement + b"\n"),)
-                if alone
-                else (Edit(self.first.start_byte, self.first.start_byte, statement + b" "),)
-            )
-        return (
-            Edit(self.first.start_byte, self.first.start_byte, b"{ " + statement + b"\n" + blank),
-            Edit(self.last.end_byte, self.last.end_byte, b" }"),
-        )
-
-
-def before_loop(loop: Node) -> Place | None:
-    """The place in front of a loop and of its directive."""
-    parent = loop.parent
-    if parent is None:
-        return None
-    if parent.type == "compound_statement":
-        first = directive_before(loop)
-        return Place(first or loop, loop, braces=False)
-    if parent.type in C_LOOPS or parent.type in ("if_statement", "else_clause"):
-        return Place(loop, loop, braces=True)
-    return None
+def before_loop(loop: Node, statement: bytes, text: bytes) -> tuple[Edit, ...]:
+    """The statement in front of a loop and of its directive, in a line of its own with the loop's indent; braces are added where the loop is
+    the only statement of another. Nothing where it may not stand there.
+    """
+    parent, blank = loop.parent, indent(text, loop.start_byte)
+    if parent is not None and parent.type in C_LOOPS | {"if_statement", "else_clause"}:
+        opening = Edit(loop.start_byte, loop.start_byte, b"{ " + statement + b"\n" + blank)
+        return (opening, Edit(loop.end_byte, loop.end_byte, b" }"))
+    if parent is None or parent.type != "compound_statement":
+        return ()
+    first = (directive_before(loop) or loop).start_byte
+    start = line_start(text, first)
+    if text[start:first].strip():
+        return (Edit(first, first, statement + b" "),)
+    return (Edit(start, start, blank + statement + b"\n"),)

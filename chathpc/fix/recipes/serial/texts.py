@@ -36,17 +36,16 @@ def kept_ends(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         name = text_of(target)
         loop = _widest(name, loops, procedure)
-        place = before_loop(loop) if loop is not None else None
-        if loop is None or place is None or name in done:
+        if loop is None or name in done:
+            continue
+        end, append = fresh_name(f"{name}_end", text), fresh_name("append_text", text)
+        begun = before_loop(loop, f"char *{end} = {name} + strlen({name});".encode(), text)
+        if not begun:
             continue
         calls = [each for each in procedure.all("call_expression") if _appends(each, name) and inside(each, loop)]
         done.add(name)
-        end, append = fresh_name(f"{name}_end", text), fresh_name("append_text", text)
         at = line_start(text, procedure.node.start_byte)
-        edits = [
-            Edit(at, at, _HELPER.replace(b"append_text", append.encode())),
-            *place.edits(f"char *{end} = {name} + strlen({name});".encode(), text),
-        ]
+        edits = [Edit(at, at, _HELPER.replace(b"append_text", append.encode())), *begun]
         for each in calls:
             called, first = field(each, "function"), next(iter(children(field(each, "arguments"))))
             if called is not None:
