@@ -11,27 +11,27 @@ from chathpc.fix.recipes.recipe import C_FAMILY, FORTRAN, HOST, Recipe
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Recipes of one package, loaded when they are asked for: what they are for, their languages, and how the causes begin that they answer."""
+    """Recipes of one table, loaded when they are asked for: what they are for, their languages, and how the causes begin that they answer."""
 
     title: str
-    package: str
+    module: str
     languages: tuple[str, ...]
     causes: str = ""
 
     @property
     def recipes(self) -> tuple[Recipe, ...]:
-        """The recipes of the package's table."""
-        found: tuple[Recipe, ...] = import_module(f"chathpc.fix.recipes.{self.package}.table").RECIPES
+        """The recipes of the table."""
+        found: tuple[Recipe, ...] = import_module(f"chathpc.fix.recipes.{self.module}").RECIPES
         return found
 
 
 #: Recipes by what they are for, as the documentation lists them.
 GROUPS = (
-    Group("C and C++: work, memory, containers, files", "serial", C_FAMILY),
-    Group("C and C++: OpenMP and threads", "threads", HOST),
-    Group("Fortran, also with OpenMP", "fortran", FORTRAN),
-    Group("MPI", "mpi", HOST, "mpi-"),
-    Group("CUDA", "cuda", C_FAMILY),
+    Group("C and C++: work, memory, containers, files", "serial.table", C_FAMILY),
+    Group("C and C++: OpenMP and threads", "threads.table", HOST),
+    Group("Fortran, also with OpenMP", "fortran.table", FORTRAN),
+    Group("MPI", "mpi.table", HOST, "mpi-"),
+    Group("CUDA", "cuda.block_size", C_FAMILY),
 )
 
 

@@ -53,7 +53,7 @@ def costly(procedure: Procedure, program: Program) -> Iterator[Node]:
         if enclosing(node, frozenset({"assignment_statement"}), procedure.node) is None:
             continue
         if node.type == "math_expression":
-            if text_of(field(node, "operator")) == "**" and _is_fraction(field(node, "right"), procedure):
+            if text_of(field(node, "operator")) == "**" and _is_fraction(field(node, "right"), procedure, program):
                 yield node
         elif is_call(node, procedure, program):
             name, found = text_of(children(node)[0]), effects(node, procedure, program)
@@ -61,12 +61,12 @@ def costly(procedure: Procedure, program: Program) -> Iterator[Node]:
                 yield node
 
 
-def _is_fraction(exponent: Node | None, procedure: Procedure) -> bool:
+def _is_fraction(exponent: Node | None, procedure: Procedure, program: Program) -> bool:
     """True for a real number, a real variable, and what is computed with one: whole exponents are products."""
     if exponent is None or written_number(exponent) is not None:
         return exponent is not None
     if exponent.type == "identifier":
-        return is_real(exponent, procedure)
+        return is_real(exponent, procedure, program)
     operations = ("math_expression", "unary_expression", "parenthesized_expression")
     numbers = nodes(exponent, "number_literal", "identifier")
-    return exponent.type in operations and any(_is_fraction(each, procedure) for each in numbers)
+    return exponent.type in operations and any(_is_fraction(each, procedure, program) for each in numbers)

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit
+from chathpc.fix.recipes.analysis.fortran_accesses import is_call
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.types import declared
 from chathpc.fix.recipes.fortran.statements import component
 from chathpc.fix.recipes.recipe import Change, Context
 
@@ -20,6 +22,7 @@ _POWERS = {
     2.5: "({x}**2*sqrt({x}))", 3.5: "({x}**3*sqrt({x}))", -1.0: "(1/{x})", -0.5: "(1/sqrt({x}))", 0.75: "(sqrt({x})*sqrt(sqrt({x})))",
     -2.0: "(1/{x}**2)", -0.25: "(1/sqrt(sqrt({x})))", -1.5: "(1/({x}*sqrt({x})))",
 }  # fmt: skip
+_BASES = ("identifier", "call_expression", "parenthesized_expression", "derived_type_member_expression")
 
 
 def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
@@ -35,12 +38,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         if base is None or number not in _POWERS or not is_real(base, procedure, context.program):
             continue
         shown = text[base.start_byte : base.end_byte].decode()
-        if base.type not in (
-            "identifier",
-            "call_expression",
-            "parenthesized_expression",
-            "derived_type_member_expression",
-        ):
+        if base.type not in _BASES:
             continue
         new = _POWERS[number].format(x=shown)
         edits: tuple[Edit, ...] = (Edit(node.start_byte, node.end_byte, new.encode()),)
@@ -48,7 +46,9 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
             edits = (Edit(base.start_byte, base.start_byte, b"sqrt"), Edit(base.end_byte, node.end_byte, b""))
         elif number in (2.0, 3.0, 4.0) and exponent is not None:
             edits = (Edit(exponent.start_byte, exponent.end_byte, str(int(number)).encode()),)
-        elif len(shown) > 40 or any(_is_function(each, procedure) for each in nodes(base, "call_expression")):
+        elif len(shown) > 40 or any(
+            is_call(each, procedure, context.program) for each in nodes(base, "call_expression")
+        ):
             continue
         yield Change(
             {spot.source.path: edits},
@@ -58,20 +58,13 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         )
 
 
-def _is_function(node: Node, procedure: Procedure) -> bool:
-    name = text_of(next(iter(children(node)), None))
-    known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
-    return not (known is not None and known.dims)
-
-
-def is_real(base: Node, procedure: Procedure, program: Program | None = None) -> bool:
+def is_real(base: Node, procedure: Procedure, program: Program) -> bool:
     """Whether what is raised to a power begins with a real variable or component."""
     first = next(nodes(base, "identifier", "derived_type_member_expression"), None)
     if first is not None and first.type == "derived_type_member_expression":
-        of = component(procedure.expression(first), procedure, program) if program is not None else None
+        of = component(procedure.expression(first), procedure, program)
     else:
-        name = text_of(first)
-        of = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
+        of = declared(text_of(first), procedure, program)
     return of is not None and of.type.startswith(("real", "double"))
 
 
@@ -83,8 +76,7 @@ def _exponent(node: Node | None, procedure: Procedure, program: Program) -> floa
     names = [one.name for one in procedure.model.parameters]
     if name not in names or len(program.named(procedure.model.name)) != 1:
         return None
-    head = procedure.source.text[procedure.node.start_byte : procedure.node.end_byte].decode("utf-8", "replace").lower()
-    if not re.search(rb"intent\s*\(\s*in\s*\)[^\n]*\b%s\b" % name.encode(), head.encode()):
+    if not re.search(rb"intent\s*\(\s*in\s*\)[^\n]*\b%s\b" % name.encode(), procedure.node.text or b""):
         return None
     at = names.index(name)
     found: set[float | None] = set()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Declaration, Expr, Kind
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, field, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.types import declared
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -31,15 +32,8 @@ def called(node: Node | None) -> str:
 
 def identifiers(node: Node, name: str) -> list[Node]:
     """Where a name stands in the node: neither members of that name nor keywords of arguments."""
-    found, todo = [], [node]
-    while todo:
-        one = todo.pop()
-        if one.type == "identifier" and text_of(one) == name:
-            parent = one.parent
-            if not (parent is not None and parent.type == "keyword_argument" and field(parent, "name") == one):
-                found.append(one)
-        todo.extend(reversed(one.named_children))
-    return found
+    named = (one for one in nodes(node, "identifier") if text_of(one) == name)
+    return [one for one in named if one.parent is None or field(one.parent, "name") != one]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +81,15 @@ def type_text(expr: Expr, procedure: Procedure, program: Program) -> str | None:
     """The type of a real expression as it is declared (`real(dp)`): that of all its real names; None where they differ."""
     kinds = set()
     for one in expr.walk():
-        declared: Declaration | None = None
+        of: Declaration | None = None
         if one.kind == Kind.MEMBER:
-            declared = component(one, procedure, program)
-        if one.kind == Kind.NAME:
-            declared = procedure.model.declared(one.text) or program.variables.get(one.text)
+            of = component(one, procedure, program)
+        elif one.kind == Kind.NAME:
+            of = declared(one.text, procedure, program)
         elif one.kind == Kind.CALL and len(named := program.named(one.text)) == 1:
-            declared = named[0].model.returns
-        if declared is not None and declared.type.startswith(("real", "double", "complex")):
-            kinds.add(declared.type)
+            of = named[0].model.returns
+        if of is not None and of.type.startswith(("real", "double", "complex")):
+            kinds.add(of.type)
     kind = kinds.pop() if len(kinds) == 1 else None
     return None if kind is None else _WRITTEN.get(kind, kind)
 
@@ -105,11 +99,8 @@ def component(expr: Expr, procedure: Procedure, program: Program) -> Declaration
     base = expr.base.base if expr.base is not None and expr.base.kind == Kind.INDEX else expr.base
     if base is None:
         return None
-    holder = (
-        component(base, procedure, program)
-        if base.kind == Kind.MEMBER
-        else procedure.model.declared(base.text) or program.variables.get(base.text)
-    )
+    within = base.kind == Kind.MEMBER
+    holder = component(base, procedure, program) if within else declared(base.text, procedure, program)
     match = re.fullmatch(r"(?:type|class)\((\w+)\)", holder.type if holder is not None else "")
     record = program.records.get(match[1]) if match else None
     return next((one for one in record.fields if one.name == expr.text), None) if record is not None else None

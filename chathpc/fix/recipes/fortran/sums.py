@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.layout import value
-from chathpc.diagnosis.source.model import Expr, Function, Kind
-from chathpc.fix.recipes.analysis.directives import directives
+from chathpc.diagnosis.source.layout import elements
+from chathpc.diagnosis.source.model import Declaration, Expr, Function, Kind
+from chathpc.fix.recipes.analysis.directives import Directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.types import declared
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _MOST_ELEMENTS = 4096
-_OWN = re.compile(r"\b(?:private|firstprivate|lastprivate|linear)\s*\(([^)]*)\)")
 
 
 def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
@@ -41,11 +42,11 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         inner = effects(outer, procedure, context.program)
         if not sums or not inner.is_known or inner.jumps - {"continue"}:
             continue
-        if not _may_reduce(sums, words, line_of(node), procedure) or not all(_is_small(name, spot) for name in sums):
+        added = {name: declared(name, procedure, context.program) for name in sums}
+        if not _may_reduce(sums, one, procedure) or not all(_is_small(each, spot) for each in added.values()):
             continue
-        exact = all(
-            operator in ("max", "min") or _kind(name, spot).startswith("integer") for name, operator in sums.items()
-        )
+        whole = {name for name, each in added.items() if each is not None and each.type.startswith("integer")}
+        exact = all(operator in ("max", "min") or name in whole for name, operator in sums.items())
         if not exact and not context.may_round:
             continue
         unshared = _not_shared(node, words, set(sums)) if "parallel" in words else []
@@ -65,39 +66,26 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         )
 
 
-def _kind(name: str, spot: Spot) -> str:
-    declared = spot.procedure.model.declared(name) or spot.source.file.unit.variables.get(name)
-    return "" if declared is None else declared.type
-
-
-def _is_small(name: str, spot: Spot) -> bool:
+def _is_small(one: Declaration | None, spot: Spot) -> bool:
     """True for numbers, and arrays of a few of them."""
-    declared = spot.procedure.model.declared(name) or spot.source.file.unit.variables.get(name)
-    if declared is None or not declared.type.startswith(("real", "integer", "double")):
+    if one is None or not one.type.startswith(("real", "integer", "double")):
         return False
-    total = 1
-    for each in declared.dims:
-        total *= value(each, spot.source.file.unit.constants) or _MOST_ELEMENTS + 1
-    return total <= _MOST_ELEMENTS
+    count = elements(one, spot.source.file.unit)
+    return count is not None and count <= _MOST_ELEMENTS
 
 
-def _may_reduce(sums: dict[str, str], words: str, line: int, procedure: Procedure) -> bool:
+def _may_reduce(sums: dict[str, str], one: Directive, procedure: Procedure) -> bool:
     """True if the variables belong to all threads at the loop."""
-    own = {name.strip() for each in _OWN.findall(words) for name in each.split(",")}
-    if re.match(r"parallel\b", words):
-        return not own & set(sums)
-    regions = [
-        one
-        for one in procedure.model.regions
-        if one.first < line <= one.last and re.match(r"parallel\b", one.words) is not None
-    ]
-    if not regions:
+    if not one.private.isdisjoint(sums) or one.has("parallel"):
+        return one.private.isdisjoint(sums)
+    line = line_of(one.node)
+    regions = [each for each in procedure.model.regions if each.first < line <= each.last]
+    around = [each.words for each in regions if re.match(r"parallel\b", each.words)][-1:]
+    if not around:
         return False  # whose variables they are is not known
-    around = regions[-1].words
-    if "default(private)" in around.replace(" ", "") or "reduction" in around:
+    if "default(private)" in around[0].replace(" ", "") or "reduction" in around[0]:
         return False
-    own |= {name.strip() for each in _OWN.findall(around) for name in each.split(",")}
-    return not own & set(sums)
+    return Directive(one.node, one.statement, around[0]).private.isdisjoint(sums)
 
 
 def _not_shared(node: Node, words: str, names: set[str]) -> list[Edit] | None:
@@ -135,25 +123,22 @@ def _protected(sections: list[Node], outer: Node, function: Function) -> dict[st
         else:
             opened = line_of(each)
     first, last = line_of(outer), int(outer.end_point[0]) + 1
-    listed = [one for one in function.statements if first <= one.line <= last and one.expr is not None]
+    listed = [
+        (one.expr, one.line in protected) for one in function.statements if first <= one.line <= last and one.expr
+    ]
     names: dict[str, str] = {}
-    expected: dict[str, int] = {}
-    for one in listed:
-        if one.line not in protected or one.expr is None:
-            continue
-        found = _added(one.expr)
-        if found is None or names.get(found[0], found[1]) != found[1]:
+    left: Counter[str] = Counter()  # uses of each name that are still to be found: two in each sum
+    for expr, _ in (each for each in listed if each[1]):
+        found = _added(expr)
+        if found is None or names.setdefault(*found) != found[1]:
             return {}
-        names[found[0]] = found[1]
-        expected[found[0]] = expected.get(found[0], 0) + 2
-    counts = dict.fromkeys(names, 0)
-    for one in listed:
-        for used in one.expr.walk() if one.expr is not None else ():
-            if used.kind == Kind.NAME and used.text in counts:
-                if one.line not in protected:
-                    return {}
-                counts[used.text] += 1
-    return names if counts == expected else {}
+        left[found[0]] += 2
+    for expr, inside in listed:
+        used = [each.text for each in expr.walk() if each.kind == Kind.NAME and each.text in names]
+        if used and not inside:
+            return {}
+        left.subtract(used)
+    return {} if any(left.values()) else names
 
 
 def _name(target: Expr) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from chathpc.fix.recipes.fortran import allocations, invariants, powers, sums
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
 from chathpc.fix.recipes.serial import interchange
@@ -28,20 +26,7 @@ RECIPES: tuple[Recipe, ...] = (
         "Nothing in the loop changes what it reads, and it has no side effects.",
         ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", invariants.hoisted, 0.9,
     ),
-    Recipe(
-        "fortran-schedule-dynamic",
-        "Schedules an OpenMP loop dynamically in small chunks.",
-        "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9, everywhere=False,
-    ),
-    Recipe(
-        "fortran-schedule-guided",
-        "Schedules an OpenMP loop in chunks that get smaller.",
-        "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="guided"), 0.6, everywhere=False,
-    ),
+    *openmp_schedules.schedules("fortran-", FORTRAN, "dynamic", "guided"),
     Recipe(
         "fortran-reduction",
         "Sums scalars and small arrays by a reduction instead of in a critical section.",

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.mpi import (
-    messages,
-    order,
-)
+from chathpc.fix.recipes.mpi import messages, order
 from chathpc.fix.recipes.recipe import HOST, Recipe
 
 RECIPES: tuple[Recipe, ...] = (

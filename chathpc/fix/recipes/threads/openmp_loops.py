@@ -20,7 +20,7 @@ from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.scalars import own_scalars
-from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes
+from chathpc.fix.recipes.analysis.syntax import children, inside, line_of, nodes
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -72,23 +72,20 @@ def _work(header: Counted, procedure: Procedure, program: Program) -> str | None
     """Iterations of the nest as an expression that may stand before it."""
     factors = []
     whole = effects(header.node, procedure, program)
-    if (
-        procedure.source.is_fortran
-    ):  # where no pointer leads astray, a call changes no more than how well the number is guessed
+    # In Fortran, where no pointer leads astray, a call changes no more than how well the number is guessed.
+    if procedure.source.is_fortran:
         whole = replace(whole, calls=[], opaque=[])
     one: Counted | None = header
     while one is not None:
         found = effects(one.bound, procedure, program)
-        if not found.is_known or found.pure_calls or found.writes:
-            break
-        if header.variable in procedure.names(one.bound):
+        if not found.is_known or found.pure_calls or found.writes or header.variable in procedure.names(one.bound):
             break
         # The bound of the loop that is shared stays the same (OpenMP 5.2, 4.4.1), whatever its body calls.
         if one is not header and not is_invariant(one.bound, header.node, procedure, program, whole):
             break
         factors.append(procedure.written(one.bound))
         inner = next((each for each in nodes(one.body, "for_statement", "do_loop") if each != one.node), None)
-        one = counted(inner, procedure) if inner is not None else None
+        one = counted(inner, procedure)
     if not factors:
         return None
     plain = [each if re.fullmatch(r"[\w.>%-]+", each) else f"({each})" for each in factors]
@@ -160,11 +157,7 @@ def _shared_directive(header: Counted, program: Program, *, may_round: bool) -> 
 def _outer_is_serial(loop: Node) -> bool:
     """True if the loop around is one over steps that cannot be shared, so that this one is the outermost that may be."""
     parent = loop.parent
-    return (
-        parent is not None
-        and parent.type == "compound_statement"
-        and len([each for each in parent.named_children if each.type != "comment"]) > 1
-    )
+    return parent is not None and parent.type == "compound_statement" and len(children(parent)) > 1
 
 
 def _is_worth_sharing(header: Counted, spot: Spot) -> bool:

@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import partial
 
 from chathpc.diagnosis.source.layout import value
 from chathpc.fix.recipes.analysis.directives import Directive, directives, region_of, tells_threads_apart
 from chathpc.fix.recipes.analysis.loops import Counted, counted
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import inside, line_of
-from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.recipe import Change, Context, Recipe, Semantics
 
-if TYPE_CHECKING:
-    pass
+#: By name what a schedule does, its clause, and how often it pays.
+_SCHEDULES = {
+    "dynamic": ("Schedules an OpenMP loop dynamically in small chunks.", "dynamic, {piece}", 0.9),
+    "guided": ("Schedules an OpenMP loop in chunks that get smaller.", "guided", 0.6),
+    "cyclic": ("Distributes the iterations of an OpenMP loop round-robin, eight at a time.", "static, 8", 0.5),
+}
+
+
+def schedules(prefix: str, languages: tuple[str, ...], *names: str) -> Iterator[Recipe]:
+    """The recipes for some schedules in some languages."""
+    for name in names:
+        does, clause, promise = _SCHEDULES[name]
+        yield Recipe(
+            f"{prefix}schedule-{name}", does, "No `nowait` or `ordered`, and nothing depends on the thread number.",
+            ("omp-load-imbalance", "omp-barrier-wait"), languages, "reassociates floating point",
+            partial(scheduled, schedule=clause), promise, everywhere=False,
+        )  # fmt: skip
 
 
 def scheduled(context: Context, spot: Spot, schedule: str) -> Iterator[Change]:
@@ -58,11 +73,8 @@ def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
 
 def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
     text = spot.source.text
-    edit = (
-        one.replaced(r"schedule\s*\([^)]*\)", clause, text)
-        if one.clause("schedule") is not None
-        else one.with_clause(clause, text)
-    )
+    has = one.clause("schedule") is not None
+    edit = one.replaced(r"schedule\s*\([^)]*\)", clause, text) if has else one.with_clause(clause, text)
     if edit is not None:
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
         yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"Give the loop {clause}", semantics)

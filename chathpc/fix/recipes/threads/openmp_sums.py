@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
-from chathpc.fix.recipes.analysis.accesses import Access, Effects
+from chathpc.fix.recipes.analysis.accesses import Effects
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.directives import Directive, directive, directives, private_names, tells_threads_apart
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_line
@@ -29,27 +29,17 @@ _ADDING = frozenset({"+=", "-=", "*=", "|=", "&=", "^="})
 
 def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> bool:
     """True if the variables belong to all threads at the loop, as those of a reduction must."""
-    if one.has("parallel"):
-        return not any(name in one.private for name in names)
-    return not any(name in private_names(one, procedure) for name in names)
+    return private_names(one, procedure).isdisjoint(names)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Section:
-    """A critical or atomic section: its directive, and the statements that it protects."""
-
-    directive: Directive
-    statements: tuple[Node, ...]
-
-
-def _sections(body: Node) -> list[_Section] | None:
+def _sections(body: Node) -> list[Directive] | None:
     """All critical and atomic sections of a loop's body; None where another directive stands in it."""
-    found: list[_Section] = []
+    found: list[Directive] = []
     for node in nodes(body, "preproc_call"):
         one = directive(node)
         if one is None or re.split(r"[\s(]", one.words)[0] not in ("critical", "atomic"):
             return None
-        found.append(_Section(one, tuple(statements(one.statement))))
+        found.append(one)
     return found
 
 
@@ -79,12 +69,12 @@ class _Update:
     operator: str
 
 
-def _updates_of(section: _Section) -> list[_Update] | None:
+def _updates_of(section: Directive) -> list[_Update] | None:
     """All statements of a section as updates; None if one is something else."""
-    words = section.directive.words.split()
+    words = section.words.split()
     if words[0] == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
         return None
-    found = [_update_of(statement) for statement in section.statements]
+    found = [_update_of(statement) for statement in statements(section.statement)]
     return None if any(one is None for one in found) else [one for one in found if one is not None]
 
 
@@ -104,14 +94,14 @@ def _update_of(statement: Node) -> _Update | None:
 
 
 def _privatised(
-    one: Directive, header: Counted, protected: list[_Section], updates: list[_Update], context: Context
+    one: Directive, header: Counted, protected: list[Directive], updates: list[_Update], context: Context
 ) -> Change | None:
     procedure, program, text = header.procedure, context.program, header.procedure.source.text
     whole = effects(header.node, procedure, program)
     if not whole.is_known or whole.jumps - {"continue", "break"}:
         return None
     blank, start = indent(text, header.node.start_byte), line_start(text, one.node.start_byte)
-    edits = [without_line(each.directive.node, text) for each in protected]
+    edits = [without_line(each.node, text) for each in protected]
     before, after = [], []
     sums: dict[str, str] = {}
     known: dict[str, str] = {}
@@ -123,13 +113,8 @@ def _privatised(
         exact = exact and kind.is_integer
         shown = text_of(update.target)
         if update.target.type == "identifier":
-            if shown not in known:
-                own = declared(shown, procedure, program)
-                if own is None or own.reference:
-                    return None
-                known[shown] = update.operator
-                sums[shown] = update.operator
-            elif known[shown] != update.operator:
+            own = declared(shown, procedure, program)
+            if own is None or own.reference or sums.setdefault(shown, update.operator) != update.operator:
                 return None
             continue
         array = _array(update.target, whole, procedure, program)
@@ -153,14 +138,8 @@ def _privatised(
                 before.append(f"{kind.name} {name} = {neutral};")
                 after.append(f"{base} {update.operator}= {name};")
                 sums[name] = update.operator
-        name = known[key]
-        if array is not None:
-            argument = field(update.target, "argument")
-            if argument is None:
-                return None
-            edits.append(Edit(argument.start_byte, argument.end_byte, name.encode()))
-        else:
-            edits.append(Edit(update.target.start_byte, update.target.end_byte, name.encode()))
+        replaced = (field(update.target, "argument") if array is not None else None) or update.target
+        edits.append(Edit(replaced.start_byte, replaced.end_byte, known[key].encode()))
     if not exact and not context.may_round:
         return None
     braces = header.node.parent is not None and header.node.parent.type != "compound_statement"
@@ -179,7 +158,7 @@ def _privatised(
     names = ", ".join(dict.fromkeys(text_of(update.target) for update in updates))
     return Change(
         {procedure.source.path: tuple(edits)},
-        line_of(protected[0].directive.node),
+        line_of(protected[0].node),
         f"Give each thread its own {names} in the loop over {header.variable} and add them up at its end",
         semantics,
     )
@@ -191,19 +170,12 @@ def _is_alone(update: _Update, updates: list[_Update], whole: Effects, program: 
     if not mine:
         return False
     targets = [each.target for each in updates]
-    return not any(
-        may_overlap(mine[0], other, program)
-        for other in whole.accesses
-        if other.node != update.target and not any(other.node == each for each in targets)
-    )
+    return not any(may_overlap(mine[0], other, program) for other in whole.accesses if other.node not in targets)
 
 
 def _without(whole: Effects, updates: list[_Update]) -> Effects:
     targets = [each.target for each in updates]
-    kept: list[Access] = [
-        one for one in whole.accesses if not (one.write and any(one.node == each for each in targets))
-    ]
-    return Effects(kept, whole.calls, whole.pure_calls, whole.jumps, whole.opaque, whole.declared, whole.pragmas)
+    return replace(whole, accesses=[one for one in whole.accesses if not (one.write and one.node in targets)])
 
 
 def _array(target: Node, whole: Effects, procedure: Procedure, program: Program) -> tuple[str, int] | None:
@@ -215,27 +187,14 @@ def _array(target: Node, whole: Effects, procedure: Procedure, program: Program)
         or argument.type not in ("identifier", "field_expression")
     ):
         return None
-    one = (
-        declared(text_of(argument), procedure, program)
-        if argument.type == "identifier"
-        else field_of(argument, procedure, program)
-    )
-    if (
-        one is None
-        or one.pointers
-        or len(one.dims) != 1
-        or (argument.type == "identifier" and text_of(argument) in procedure.parameters)
-    ):
+    plain = argument.type == "identifier"
+    one = declared(text_of(argument), procedure, program) if plain else field_of(argument, procedure, program)
+    if one is None or one.pointers or len(one.dims) != 1 or (plain and text_of(argument) in procedure.parameters):
         return None
     extent = value(one.dims[0], procedure.source.file.unit.constants)
     size = type_size(one.type, procedure.source.file.unit)
     if extent is None or size is None or extent * size > _MOST_BYTES:
         return None
-    inner = next((each for each in nodes(argument, "identifier")), None)
-    if (
-        inner is None
-        or text_of(inner) in whole.declared
-        or text_of(inner) in {each.name for each in whole.writes if not each.memory}
-    ):
-        return None
-    return text_of(argument), extent
+    inner = text_of(next(nodes(argument, "identifier"), None))
+    moving = whole.declared.union(each.name for each in whole.writes if not each.memory)
+    return None if not inner or inner in moving else (text_of(argument), extent)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.diagnosis.source.model import Declaration
@@ -13,9 +12,6 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import is_arithmetic
 from chathpc.fix.recipes.recipe import Change, Context
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 #: Bytes between what two threads write: two cache lines, for neighbours are fetched together (Intel optimisation manual, 2.1.5.4).
 _APART = 128
@@ -27,17 +23,12 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
     program, procedure = context.program, spot.procedure
     if procedure.is_broken or not program.has_threads:
         return
-    local = [
-        (one, procedure) for one in procedure.model.declarations if one.dims and one.name not in procedure.parameters
-    ]
-    outside = [(one, procedure) for one in program.variables.values() if one.dims]
-    for one, home in (*local, *outside):
-        is_local = (one, home) in local
+    local = [one for one in procedure.model.declarations if one.name not in procedure.parameters]
+    for one in (*local, *program.variables.values()):
+        is_local = one in local
         homes = (procedure,) if is_local else program.procedures
         size = type_size(one.type, spot.source.file.unit)
-        if size is None or not is_arithmetic(one.type) or len(one.dims) != 2:
-            continue
-        if one.name not in procedure.identifiers:
+        if size is None or not is_arithmetic(one.type) or len(one.dims) != 2 or one.name not in procedure.identifiers:
             continue
         if not any(_is_per_thread(one.name, each.source.text) for each in homes):
             continue
@@ -58,7 +49,9 @@ def _longer_rows(
     if row is None or row >= 4 * width:
         return None
     edits: dict[str, tuple[Edit, ...]] = {}
-    for path, root in _roots(homes, program, local=local):
+    # Where the name may stand: the function of a local variable, or all files.
+    files = {path: each.file.tree.root_node for path, each in program.sources.items() if not each.is_fortran}
+    for path, root in ({homes[0].source.path: homes[0].node} if local else files).items():
         for node in nodes(root, "identifier"):
             parent = node.parent
             above = parent.parent if parent is not None else None
@@ -77,13 +70,6 @@ def _longer_rows(
             ):
                 return None
     return edits if sum(map(len, edits.values())) == 1 else None
-
-
-def _roots(homes: Sequence[Procedure], program: Program, *, local: bool) -> list[tuple[str, Node]]:
-    """Where a name may stand: the function of a local variable, or all files."""
-    if local:
-        return [(homes[0].source.path, homes[0].node)]
-    return [(path, source.file.tree.root_node) for path, source in program.sources.items() if not source.is_fortran]
 
 
 def _is_per_thread(name: str, text: bytes) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
     openmp_loops,
@@ -14,27 +12,7 @@ from chathpc.fix.recipes.threads import (
 )
 
 RECIPES: tuple[Recipe, ...] = (
-    Recipe(
-        "schedule-dynamic",
-        "Schedules an OpenMP loop dynamically in small chunks.",
-        "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="dynamic, {piece}"), 0.9, everywhere=False,
-    ),
-    Recipe(
-        "schedule-guided",
-        "Schedules an OpenMP loop in chunks that get smaller.",
-        "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="guided"), 0.6, everywhere=False,
-    ),
-    Recipe(
-        "schedule-cyclic",
-        "Distributes the iterations of an OpenMP loop round-robin, eight at a time.",
-        "No `nowait` or `ordered`, and nothing depends on the thread number.",
-        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point",
-        partial(openmp_schedules.scheduled, schedule="static, 8"), 0.5, everywhere=False,
-    ),
+    *openmp_schedules.schedules("", HOST, "dynamic", "guided", "cyclic"),
     Recipe(
         "private-sums",
         "Lets each thread add to its own scalars and small arrays, which are combined at the end of the loop.",
