@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
 from chathpc.measure.files import fresh_folder
-from chathpc.measure.profiler import RANK, Do, Plan, Profiler, ProfilerError, by_rank, reason, which
+from chathpc.measure.profiler import Do, Plan, Profiler, ProfilerError, by_rank, per_rank, reason
 from chathpc.measure.record import Tool
 
 
@@ -17,14 +15,7 @@ class NsightSystems(Profiler):
 
     name: ClassVar[Tool] = "nsys"
     command = "nsys"
-
-    def lacks(self, environment: Mapping[str, str]) -> str:
-        """Whether nsys is there."""
-        return (
-            ""
-            if which("nsys", environment)
-            else "Nsight Systems is not installed (nsys missing; package nsight-systems-cli)"
-        )
+    missing = "Nsight Systems is not installed (nsys missing; package nsight-systems-cli)"
 
     def events(self, plan: Plan) -> tuple[str, ...]:
         """What is traced: calls and kernels of CUDA, ranges, calls of the system, and MPI and OpenMP where the program has them."""
@@ -33,17 +24,9 @@ class NsightSystems(Profiler):
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of nsys profile; behind a launcher one report a rank."""
-        nsys = (
-            plan.tool("nsys"),
-            "profile",
-            f"--trace={','.join(self.events(plan))}",
-            "--sample=process-tree",
-            "--stats=false",
-        )
-        if not plan.launcher:
-            return (*nsys, f"--output={plan.work / 'report'}", *plan.program)
-        script = f'exec {shlex.join(nsys)} --output="$0/report.{RANK}" "$@"'
-        return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
+        traced = f"--trace={','.join(self.events(plan))}"
+        nsys = (plan.tool("nsys"), "profile", traced, "--sample=process-tree", "--stats=false", "-o")
+        return per_rank(plan, nsys, "report")
 
     def files(self, plan: Plan) -> list[Path]:
         """Reports."""
@@ -68,12 +51,7 @@ class NsightCompute(Profiler):
 
     name: ClassVar[Tool] = "ncu"
     command = "ncu"
-
-    def lacks(self, environment: Mapping[str, str]) -> str:
-        """Whether ncu is there."""
-        return (
-            "" if which("ncu", environment) else "Nsight Compute is not installed (ncu missing; package nsight-compute)"
-        )
+    missing = "Nsight Compute is not installed (ncu missing; package nsight-compute)"
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
         """Makes the folder of the reports."""
@@ -90,10 +68,7 @@ class NsightCompute(Profiler):
         ncu += ["--launch-count", str(plan.launches)]
         if plan.kernel is not None:
             ncu += ["--kernel-name", plan.kernel]
-        if not plan.launcher:
-            return (*ncu, "--export", str(plan.work / "profile" / "report"), *plan.program)
-        script = f'exec {shlex.join(ncu)} --export "$0/profile/report.{RANK}" "$@"'
-        return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
+        return per_rank(plan, (*ncu, "--export"), "profile/report")
 
     def files(self, plan: Plan) -> list[Path]:
         """Reports; without a launch of the kernel ncu writes none."""

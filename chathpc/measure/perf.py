@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ from chathpc.measure.profiler import (
     HIGHEST,
     HIGHEST_WAITING,
     LOWEST,
-    RANK,
     Do,
     NoSampleError,
     Plan,
@@ -28,8 +26,8 @@ from chathpc.measure.profiler import (
     ProfilerError,
     by_rank,
     kernel_limit,
+    per_rank,
     reason,
-    which,
 )
 from chathpc.measure.record import Tool
 
@@ -61,14 +59,17 @@ class Perf(Profiler):
 
     name: ClassVar[Tool] = "perf"
     command = "perf"
+    missing = (
+        "perf is not installed (package linux-perf on Debian, linux-tools-common on Ubuntu, perf on Red Hat and SUSE)"
+    )
 
     def __init__(self) -> None:
         self._counters = False
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """Whether perf is there, and the kernel lets it measure."""
-        if which("perf", environment) is None:
-            return "perf is not installed (package linux-perf on Debian, linux-tools-common on Ubuntu, perf on Red Hat and SUSE)"
+        if lack := super().lacks(environment):
+            return lack
         if _paranoid() > 2 and os.geteuid() != 0:
             return (
                 f"the kernel forbids perf to users (kernel.perf_event_paranoid is {_paranoid()}); "
@@ -114,23 +115,9 @@ class Perf(Profiler):
         less; else a piece of the stack is kept and unwound by the tables of debug information.
         """
         graph = "fp" if plan.binary.frame_pointers else f"dwarf,{STACK}"
-        perf: tuple[str, ...] = (
-            plan.tool("perf"),
-            "record",
-            "-q",
-            "-N",
-            "--switch-events",
-            "-F",
-            str(plan.rate),
-            "--call-graph",
-            graph,
-        )
-        perf = (*perf, *(word for event in self.events(plan) for word in ("-e", _TERMS.get(event, event))))
-        if not plan.launcher:
-            return (*perf, "-o", str(plan.work / "perf.data"), "--", *plan.program)
-        return (
-            *plan.launcher, "sh", "-c", f'exec {shlex.join(perf)} -o "$0/perf.{RANK}.data" -- "$@"', str(plan.work), *plan.program,
-        )  # fmt: skip
+        events = (word for event in self.events(plan) for word in ("-e", _TERMS.get(event, event)))
+        how = ("-q", "-N", "--switch-events", "-F", str(plan.rate), "--call-graph", graph)
+        return per_rank(plan, (plan.tool("perf"), "record", *how, *events, "-o"), "perf", ".data", ("--",))
 
     def files(self, plan: Plan) -> list[Path]:
         """Samples, by rank."""

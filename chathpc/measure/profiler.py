@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -49,14 +50,15 @@ Do = Callable[[str, tuple[str, ...], Mapping[str, str]], Completed]
 
 
 class Profiler(ABC):
-    """A profiler. `command` is the program of it that tells its version."""
+    """A profiler. `command` is the program of it that tells its version, `missing` what is said where that is not there."""
 
     name: ClassVar[Tool]
     command: ClassVar[str]
+    missing: ClassVar[str]
 
-    @abstractmethod
     def lacks(self, environment: Mapping[str, str]) -> str:
         """What is missing to use it, and how to get it; "" if nothing is."""
+        return "" if which(self.command, environment) else self.missing
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
         """The plan with what this machine allows; ProfilerError where it allows nothing."""
@@ -94,6 +96,16 @@ class Profiler(ABC):
         """Of the tool, as it tells it."""
         said = do(f"{self.command} --version", (plan.tool(self.command), "--version"), {}).stdout
         return said[:1000].decode("utf-8", "replace").strip()
+
+
+def per_rank(
+    plan: Plan, tool: Sequence[str], name: str, ending: str = "", behind: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """The command of a tool that writes to the file behind its last option, in the work folder; behind a launcher each rank to its own."""
+    if not plan.launcher:
+        return (*tool, str(plan.work / f"{name}{ending}"), *behind, *plan.program)
+    script = f'exec {shlex.join(tool)} "$0/{name}.{RANK}{ending}" {shlex.join(behind)} "$@"'
+    return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
 
 
 def by_rank(files: Iterable[Path]) -> list[Path]:

@@ -46,10 +46,11 @@ class PySpy(Profiler):
 
     name: ClassVar[Tool] = "py-spy"
     command = "py-spy"
+    missing = "py-spy is not installed (pip install py-spy)"
 
     def lacks(self, environment: Mapping[str, str]) -> str:
         """It is there, or beside chathpc's own Python."""
-        return "" if _found(environment) else "py-spy is not installed (pip install py-spy)"
+        return "" if _found(environment) else self.missing
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
         """Bounds the rate."""

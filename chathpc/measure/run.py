@@ -7,7 +7,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from chathpc.errors import ChathpcError, MeasurementError, UsageError
@@ -47,7 +47,6 @@ def measure(
     tool: Tool = "auto",
     launcher: Sequence[str] | None = None,
     environment: Mapping[str, str] | None = None,
-    writable: tuple[Path, ...] = (),
     readable: tuple[Path, ...] = (),
     stdin: bytes = b"",
     limits: Limits = Limits(),  # noqa: B008  # frozen
@@ -94,7 +93,7 @@ def measure(
         ) from error
     uses_gpu = facts.uses_gpu or imports_gpu(program, folder) if gpu is None else gpu
     request = Request(
-        command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
+        command=(), folder=folder, writable=(work,), readable=readable, environment=env, stdin=stdin, limits=limits,
         gpu=uses_gpu,
     )  # fmt: skip
     run = _Run(request, runner, shown or runner, progress, rate is None and repeat, plain is None)
@@ -123,7 +122,10 @@ def measure(
         shutil.rmtree(work, ignore_errors=True)
         raise
     return replace(
-        measured, folder=final, path=final / measured.path.relative_to(work), steps=_moved(run.steps, work, final)
+        measured,
+        folder=final,
+        path=final / measured.path.relative_to(work),
+        steps=_moved(run.steps, str(work), str(final)),
     )
 
 
@@ -330,11 +332,8 @@ def _target(output: Path) -> Path:
 def _settle(work: Path, target: Path | None, folder: Path, name: str) -> Path:
     """Give the finished folder its name: all of it appears at once, over nothing but an empty folder."""
     plain_name = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:60] or "program"
-    names = (
-        [target]
-        if target is not None
-        else [folder / f"chathpc-measure-{plain_name}-{n}" for n in range(1, _MOST_FOLDERS)]
-    )
+    free = [folder / f"chathpc-measure-{plain_name}-{n}" for n in range(1, _MOST_FOLDERS)]
+    names = free if target is None else [target]
     for wanted in names:
         if target is None and wanted.exists():
             continue
@@ -359,45 +358,27 @@ def _drop_raw(work: Path, path: Path) -> None:
             remove(entry)
 
 
-def _moved(steps: Sequence[Step], work: Path, final: Path) -> tuple[Step, ...]:
-    """The steps with the name that the folder has in the end."""
-    return tuple(
-        replace(step, command=tuple(word.replace(str(work), str(final)) for word in step.command)) for step in steps
-    )
+def _moved(steps: Sequence[Step], work: str, now: str) -> tuple[Step, ...]:
+    """The steps with another name for the folder that they worked in."""
+    return tuple(replace(step, command=tuple(word.replace(work, now) for word in step.command)) for step in steps)
 
 
 def _write_record(work: Path, measured: Measured, command: tuple[str, ...], folder: Path) -> None:
     """measure.json, with paths relative to its own folder, and the folder itself called DIR in commands."""
     cost = measured.overhead
+    as_it_is = ("tool", "version", "code", "events", "rate", "remarks", "machine", "page_fault", "peak_memory")
     record = {
         "schema": SCHEMA,
-        "tool": measured.tool,
-        "version": measured.version,
+        **{name: getattr(measured, name) for name in as_it_is},
         "profile": measured.path.relative_to(work).as_posix(),
-        "command": list(command),
+        "command": command,
         "folder": os.path.relpath(folder, work.resolve()),
-        "code": measured.code,
-        "events": list(measured.events),
-        "rate": measured.rate,
         "seconds": round(measured.seconds, 6),
         "start_up": None if cost is None or cost.start_up is None else round(cost.start_up, 6),
         "plain_seconds": None if cost is None else round(cost.seconds, 6),
         "overhead": None if cost is None else round(cost.share, 6),
         "overhead_interval": None if cost is None else cost.interval,
         "runs": 1 if cost is None else len(cost.under),
-        "remarks": list(measured.remarks),
-        "machine": dict(measured.machine),
-        "page_fault": measured.page_fault,
-        "peak_memory": measured.peak_memory,
-        "steps": [
-            {
-                "name": step.name,
-                "command": [word.replace(str(work), "DIR") for word in step.command],
-                "seconds": step.seconds,
-                "status": step.status,
-                "code": step.code,
-            }
-            for step in measured.steps
-        ],
+        "steps": [asdict(step) for step in _moved(measured.steps, str(work), "DIR")],
     }
     put(work / RECORD, (json.dumps(record, indent=2) + "\n").encode())

@@ -245,7 +245,7 @@ def nsys(words: list[str]) -> int:
         options.add_argument("--trace", required=True)
         options.add_argument("--sample", choices=["process-tree", "system-wide", "none"])
         options.add_argument("--stats", choices=["true", "false"])
-        options.add_argument("--output", required=True)
+        options.add_argument("-o", dest="output", required=True)
         options.add_argument("command", nargs=argparse.REMAINDER)
         asked = options.parse_args(words)
         assert all("=" in word for word in words[: len(words) - len(asked.command)])  # long options are followed by =
