@@ -28,7 +28,7 @@ _ENDING = 2.0
 #: How often it is looked whether the command has ended though its streams are open (seconds).
 _LOOK = 0.1
 #: How the status of a process begins that measures others.
-_PROFILER = re.compile(r"Name:\s*(perf|hpcrun|nsys|ncu|rocprof)")
+_PROFILER = re.compile(r"Name:\s*(perf|hpcrun|nsys|ncu|rocprof|py-spy)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,9 @@ class Direct:
         # figure without one is the command's.
         counted = used.ru_maxrss > before and not held.profiled
         cpu, peak = used.ru_utime + used.ru_stime, used.ru_maxrss if counted else held.most or used.ru_maxrss
-        return Completed(status, code, kept[0], kept[1], time.monotonic() - begin, cpu, peak=peak * 1024)
+        return Completed(
+            status, code, kept[0], kept[1], time.monotonic() - begin, cpu, peak=peak * 1024, queued=held.queued
+        )
 
     def _terminal(self, number: int) -> bool:
         """Whether the user's stream is a terminal: then the command gets one too, and writes line by line as it would alone."""
@@ -137,21 +139,31 @@ class Direct:
 
 @dataclass(slots=True)
 class _Held:
-    """Kilobytes that any one process of a command, which is no profiler, has held at once so far (VmHWM of proc(5))."""
+    """Kilobytes that any one process of a command, which is no profiler, has held at once so far (VmHWM of proc(5)), and nanoseconds that
+    each thread of such has waited for a core.
+    """
 
     most: int = 0
     profiled: bool = False
+    waited: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def queued(self) -> float | None:
+        """Seconds that all threads together have waited for a core; None where that was not seen."""
+        return sum(self.waited.values()) * 1e-9 if self.waited else None
 
     def look(self, pid: int) -> None:
         """Look at the process and those below it."""
         for each in _family(pid):
-            with suppress(OSError):
+            with suppress(OSError, IndexError):
                 status = Path(f"/proc/{each}/status").read_text("utf-8", "replace")
-                known = re.search(r"^VmHWM:\s*(\d+) kB", status, re.MULTILINE)
                 if _PROFILER.match(status):
                     self.profiled = True
-                elif known is not None:
+                    continue
+                if known := re.search(r"^VmHWM:\s*(\d+) kB", status, re.MULTILINE):
                     self.most = max(self.most, int(known[1]))
+                for thread in Path(f"/proc/{each}/task").iterdir():
+                    self.waited[thread.name] = int((thread / "schedstat").read_text().split()[1])
 
 
 def _family(pid: int) -> list[int]:

@@ -60,14 +60,18 @@ def idle_seconds(stat: Path = _STAT) -> float | None:
     return sum(ticks) / os.sysconf("SC_CLK_TCK") if ticks else None
 
 
-def without_core(seconds: float, cpu_seconds: float, before: float | None, after: float | None) -> float:
+def without_core(
+    seconds: float, cpu_seconds: float, before: float | None, after: float | None, queued: float | None = None
+) -> float:
     """Seconds of a run in which it lacked a core, at least: while it neither computed nor any core was idle, by `idle_seconds` before and
-    after. One that waits for a disk or a device leaves a core idle.
+    after. One that waits for a disk or a device leaves a core idle, unless others take that: no more than its threads were `queued`, where
+    that was seen.
     """
     if before is None or after is None:
         return 0.0
     coarse = len(os.sched_getaffinity(0)) / os.sysconf("SC_CLK_TCK")
-    return max(seconds - cpu_seconds - (after - before) - coarse, 0.0)
+    lacked = max(seconds - cpu_seconds - (after - before) - coarse, 0.0)
+    return lacked if queued is None else min(lacked, queued)
 
 
 def _cache(caches: Path) -> int:

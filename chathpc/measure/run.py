@@ -149,7 +149,7 @@ class _Run:
         environment = {**self.request.environment, **(more or {})}
         idle = machine.idle_seconds()
         done = runner(replace(self.request, command=command, environment=environment))
-        lacked = machine.without_core(done.seconds, done.cpu_seconds, idle, machine.idle_seconds())
+        lacked = machine.without_core(done.seconds, done.cpu_seconds, idle, machine.idle_seconds(), done.queued)
         return self._keep(name, command, replace(done, without_core=lacked))
 
     def __call__(self, name: str, command: tuple[str, ...], more: Mapping[str, str]) -> Completed:
@@ -268,7 +268,10 @@ def _overhead(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None
 
     def turn(plan: Plan, alone: Completed, under: Completed) -> tuple[float, float | None, float]:
         ran = profiler.ran(plan, run)
-        return _served(alone), None if ran is None else ran * _served(under) / under.seconds, _served(under)
+        if ran is not None:
+            # The waits that were seen are the program's; others are spread over all that was run.
+            ran = ran * _served(under) / under.seconds if under.queued is None else max(ran - under.without_core, 0.0)
+        return _served(alone), ran, _served(under)
 
     turns = [turn(plan, plain, done)]
     again = replace(plan, work=plan.work / "overhead")

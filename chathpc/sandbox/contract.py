@@ -61,8 +61,9 @@ class Completed:
     moment when the command itself begins. `reason` says in words why it was ended where the limit is none of time or output.
     `written` are the bytes that all its processes together handed to calls that write, whatever they wrote to, as the kernel counted
     them (wchar of proc(5)); None where the kernel does not count, or the command was ended. `peak` is what any one of them held at once at
-    most (bytes; it counts what the one that started it held); 0 where that is not known. `without_core` are seconds in which, at least, it
-    lacked a core; counted by `chathpc measure` alone.
+    most (bytes; it counts what the one that started it held); 0 where that is not known. `queued` are the seconds that all its threads
+    together, without a profiler's, were seen to wait for a core (proc(5), schedstat), None where nobody looked; `without_core` those in
+    which, at least, it lacked one; both counted by `chathpc measure` alone.
     """
 
     status: Status
@@ -74,6 +75,7 @@ class Completed:
     reason: str = ""
     written: int | None = None
     peak: int = 0
+    queued: float | None = None
     without_core: float = 0.0
 
     @property

@@ -46,6 +46,12 @@ def test_what_a_small_process_held_is_not_what_the_one_held_that_started_it(tmp_
     assert 0 < done.peak < 0.5 * getrusage(RUSAGE_SELF).ru_maxrss * 1024
 
 
+def test_sleep_is_no_wait_for_a_core(tmp_path: Path) -> None:
+    done = Direct()(asked("exec sleep 0.7", tmp_path))
+    assert done.queued is not None
+    assert done.queued <= done.seconds - 0.7 + 0.05
+
+
 def test_a_signal_is_told(tmp_path: Path) -> None:
     done = Direct()(asked("kill -TERM $$", tmp_path))
     assert (done.status, done.code) == ("killed", -signal.SIGTERM)

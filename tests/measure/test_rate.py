@@ -35,6 +35,8 @@ def test_what_neither_computes_nor_leaves_a_core_idle_lacks_one(tmp_path: Path) 
     assert machine.without_core(3.0, 0.0, 50.0, 53.0) == 0.0  # asleep
     assert machine.without_core(3.0, 6.0, 50.0, 50.0) == 0.0  # two threads
     assert machine.without_core(3.0, 1.0, None, None) == 0.0
+    assert machine.without_core(3.0, 0.0, 50.0, 50.0, 0.1) == 0.1  # asleep while others compute
+    assert machine.without_core(3.0, 1.0, 50.0, 50.5, 4.0) == pytest.approx(1.5 - tick)
     lacked = machine.without_core(4.0, 0.6, 50.0, 50.2)
     assert sampling_rate(0.6, 4.0) > HIGHEST
     assert sampling_rate(0.6, 4.0 - lacked) == HIGHEST - 1

@@ -171,12 +171,16 @@ def test_runs_alone_and_measured_take_turns_and_the_start_of_the_profiler_is_no_
     assert "overhead" not in [entry.name for entry in measured.folder.iterdir()]
 
 
-def test_a_wait_for_a_core_is_no_overhead(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    (bench.folder / "app").write_text("#!/bin/sh\nsleep 0.5\n")  # computes for milliseconds
+@pytest.mark.parametrize(("queued", "least", "most"), [(None, 0.0, 0.4), (1.0, 0.0, 0.4), (0.0, 0.5, 60.0)])
+def test_a_wait_for_a_core_is_no_overhead_and_sleep_is_no_such_wait(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, queued: float | None, least: float, most: float
+) -> None:
+    (bench.folder / "app").write_text(f"#!/bin/sh\nexec {shutil.which('sleep')} 0.5\n")  # computes for milliseconds
     monkeypatch.setattr(machine, "idle_seconds", lambda: 100.0)  # no core is idle meanwhile
-    measured = bench.tools("perf").measure()
-    assert measured.overhead is not None
-    assert max(measured.overhead.alone) < 0.4
+    bench.runner.inner = lambda request: replace(Direct()(request), queued=queued)
+    cost = bench.tools("perf").measure().overhead
+    assert cost is not None
+    assert least <= min(cost.alone) <= max(cost.alone) <= most
 
 
 def test_a_run_that_is_not_short_is_made_once_alone_and_once_measured(bench: Bench) -> None:
