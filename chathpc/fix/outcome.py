@@ -80,12 +80,8 @@ def outcome_of(
     it was interrupted.
     """
     run = session.project.run
-    if (
-        session.attempts
-        and len(session.original.declared) == 1
-        and not run.seeded
-        and not re.search(r"\d", run.command)
-    ):
+    alone = len(session.original.declared) == 1 and not run.seeded
+    if session.attempts and alone and not re.search(r"\d", run.command):
         session.remarks.append(
             "There is one input and no seed: a change that hard-codes the output is harder to detect. Declare more under 'inputs'."
         )
@@ -94,7 +90,8 @@ def outcome_of(
     if len(accepted) == 1:
         speedup = accepted[0].speedup
     elif accepted and not interrupted:
-        speedup = _whole(session, first, last)
+        session.progress("timing all changes together")
+        speedup = session.recorded(f"all {last.built.digest}", first.built, last.built)[1]
     if accepted and not interrupted:
         diff = None if last.profile is None else session.compared(first, last.built)
         if session.with_baselines:
@@ -117,12 +114,6 @@ def outcome_of(
         interrupted=interrupted,
         strategies=tuple(each.name for each in session.proposers),
     )
-
-
-def _whole(session: Session, first: State, last: State) -> Speedup | None:
-    """All accepted changes together against the original."""
-    session.progress("timing all changes together")
-    return session.recorded(f"all {last.built.digest}", first.built, last.built)[1]
 
 
 def _baselines(session: Session, first: State, last: State) -> tuple[Baseline, ...]:

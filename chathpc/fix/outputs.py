@@ -186,15 +186,10 @@ def _words(line: bytes) -> bytes:
 
 def value_of(text: bytes) -> float:
     """The value of a number as it is printed; NaN for `nan`."""
-    lowered = (
-        text.lower().replace(b"d", b"e")
-        if not text.lower().lstrip(b"+-").startswith((b"nan", b"inf"))
-        else text.lower()
-    )
-    lowered = _BARE_EXPONENT.sub(rb"e\1", lowered)
-    if lowered.lstrip(b"+-").startswith(b"nan"):
-        return math.nan
-    return float(lowered)
+    lowered = text.lower()
+    if b"n" in lowered:
+        return math.nan if b"nan" in lowered else float(lowered)
+    return float(_BARE_EXPONENT.sub(rb"e\1", lowered.replace(b"d", b"e")))
 
 
 def most_digits(rows: Iterable[bytes]) -> int:

@@ -26,7 +26,6 @@ class Reference:
         self.runner = runner
         self.built = built
         self._ran: dict[tuple[str, Case], Ran] = {}
-        self._variants: dict[str, Built] = {}
         self._twice: dict[Case, tuple[Ran, Ran]] = {}
         self._unsteady: frozenset[str] | None = None
 
@@ -34,15 +33,12 @@ class Reference:
         """The original's run of a case, built with the flags `variant` in addition, ended after so many seconds."""
         key = (variant, case)
         if key not in self._ran:
-            built = self.built if not variant else self.variant(variant)
-            self._ran[key] = self.runner.run(built, case, seconds=seconds)
+            self._ran[key] = self.runner.run(self.variant(variant), case, seconds=seconds)
         return self._ran[key]
 
     def variant(self, more: str) -> Built:
         """The original with more flags."""
-        if more not in self._variants:
-            self._variants[more] = self.runner.build(self.built.files, None, more=more)
-        return self._variants[more]
+        return self.runner.build(self.built.files, None, more=more) if more else self.built
 
     def twice(self, case: Case) -> tuple[Ran, Ran]:
         """Two runs of the original, traced where that works: only what they agree on is asked of a change."""
