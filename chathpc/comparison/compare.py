@@ -11,12 +11,13 @@ from typing import Literal
 
 import numpy as np
 
+from chathpc import __version__
 from chathpc.comparison import tables, words
 from chathpc.comparison.attribution import attribute
 from chathpc.comparison.comparable import common_metric, launches_differ, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
 from chathpc.comparison.function_names import common_key
-from chathpc.comparison.matching import Joint, join
+from chathpc.comparison.matching import join
 from chathpc.comparison.noise import NoiseKind, critical
 from chathpc.comparison.record import Diff, FindingChange, GateRecord, NoiseRecord, RunRecord, SideRecord, TotalRecord
 from chathpc.comparison.run import Run
@@ -34,7 +35,6 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray
 from chathpc.report import PlaceRecord
-from chathpc.view.records import View
 
 Progress = Callable[[str], None]
 Given = Profile | str | Path
@@ -110,14 +110,18 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     found = attribute(joint, sides.noise, level, ~changed, callers=alike)
     shares, rest = share_records(sides, joint, found, pairs, level)
     function_rows, functions_rest = tables.function_rows(sides, functions, judged, changed)
-    before, after = (
-        _side(sides.runs[part], sides.took[part], diagnosis)
-        for part, diagnosis in zip((slice(sides.count), slice(sides.count, None)), diagnoses, strict=True)
-    )
+    records = [_run_record(run.profile, run, each) for run, each in zip_longest(sides.runs, sides.took)]
+    before, after = _side(records[: sides.count], diagnoses[0]), _side(records[sides.count :], diagnoses[1])
     if not sides.same_shape:
         notes.append(words.different_shapes(before, after, sides.elapsed is not None))
+    waited = bool(sides.elapsed and sides.starved and not sides.without_waits)
     if starved := words.without_core(sides):
         notes.append(starved)
+    drawn = None
+    if view:
+        from chathpc.comparison.drawn import view_of
+
+        drawn = view_of(sides, joint)
     return Diff(
         verdict=words.verdict(sides),
         headline=words.headline(sides, shares, function_rows, pairs),
@@ -142,15 +146,9 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
         notes=notes,
         gate=None
         if limit is None
-        else gate(
-            sides.decisive,
-            limit,
-            sides.decisive_kind,
-            words.whole(sides),
-            starved=bool(sides.elapsed and sides.starved and not sides.without_waits),
-        ),
-        versions=_versions(),
-        view=_drawn(sides, joint) if view else None,
+        else gate(sides.decisive, limit, sides.decisive_kind, words.whole(sides), starved=waited),
+        versions={"chathpc": __version__},
+        view=drawn,
     )
 
 
@@ -159,13 +157,7 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
     mine, theirs = diagnose(first[0]), diagnose(second[0])
     pairs = compare_findings(mine.findings, theirs.findings, lambda finding: True, comparable=False)
     before, after = (
-        SideRecord(
-            runs=[_run_record(profile, None, None) for profile in profiles],
-            ranks=0,
-            threads=0,
-            verdict=diagnosis.verdict.value,
-            headline=diagnosis.headline,
-        )
+        _side([_run_record(profile, None, None) for profile in profiles], diagnosis)
         for profiles, diagnosis in ((first, mine), (second, theirs))
     )
     return Diff(
@@ -189,14 +181,8 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
         measurements=[],
         notes=notes[1:],
         gate=None,
-        versions=_versions(),
+        versions={"chathpc": __version__},
     )
-
-
-def _drawn(sides: Sides, joint: Joint) -> View:
-    from chathpc.comparison.drawn import view_of
-
-    return view_of(sides, joint)
 
 
 # -- findings ------------------------------------------------------------------------------------------------
@@ -248,11 +234,11 @@ def _changed_work(sides: Sides) -> set[Activity]:
 # -- records -------------------------------------------------------------------------------------------------
 
 
-def _side(runs: Sequence[Run], took: Sequence[float], diagnosis: Diagnosis) -> SideRecord:
+def _side(runs: list[RunRecord], diagnosis: Diagnosis) -> SideRecord:
     return SideRecord(
-        runs=[_run_record(run.profile, run, each) for run, each in zip_longest(runs, took)],
-        ranks=runs[0].ranks,
-        threads=runs[0].threads,
+        runs=runs,
+        ranks=runs[0].ranks or 0,
+        threads=runs[0].threads or 0,
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
     )
@@ -287,12 +273,6 @@ def _finding_change(pair: Pair) -> FindingChange:
         beyond_noise=pair.beyond_noise,
         summary=pair.finding.summary,
     )
-
-
-def _versions() -> dict[str, str]:
-    from chathpc import __version__
-
-    return {"chathpc": __version__}
 
 
 def gate(

@@ -6,6 +6,8 @@ from math import isfinite
 from statistics import median
 from typing import Literal
 
+from chathpc import __version__
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.fix.outcome import Outcome
@@ -57,7 +59,7 @@ def report(outcome: Outcome) -> FixReport:
         comparison=outcome.diff,
         remarks=[*outcome.remarks, *_unseen(tree, before)],
         work=clean(str(outcome.work)),
-        versions=_versions(),
+        versions={"chathpc": __version__},
     )
 
 
@@ -224,12 +226,6 @@ def _unseen(tree: TreeRecord | None, seconds: float | None) -> list[str]:
     return [
         f"The call trees hold {shown} of the {whole} that a run takes: waiting, such as for a core, is not in them."
     ]
-
-
-def _versions() -> dict[str, str]:
-    from chathpc import __version__
-
-    return {"chathpc": __version__}
 
 
 def exit_code(outcome: Outcome) -> int:
