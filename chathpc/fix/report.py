@@ -59,6 +59,9 @@ class UntriedRecord(Record):
     place: str
     why: str = Field(description="Why no change was tried.")
     advice: str = Field(description="What to do by hand.")
+    general: bool = Field(
+        default=False, description="True if the advice is for the cause wherever it is, not for this place."
+    )
 
 
 class BaselineRecord(Record):

@@ -176,7 +176,10 @@ def _untried(outcome: Outcome) -> list[UntriedRecord]:
             why = "no recipe could prove that a change keeps the answers"
         else:
             why = "no recipe makes such a change"
-        found.append(UntriedRecord(finding=finding.title, place=finding.where.short, why=why, advice=finding.advice[0]))
+        advice = finding.advice[0]
+        general = any(advice == each.do for each in cause(finding.cause).advice)
+        where = finding.where.short
+        found.append(UntriedRecord(finding=finding.title, place=where, why=why, advice=advice, general=general))
     return found
 
 

@@ -147,7 +147,7 @@ def _tried(page: Blocks, report: FixReport) -> None:
 
 def untried(each: UntriedRecord) -> str:
     """A finding for which no change was tried, why, and what to do."""
-    return f"{each.finding} ({each.place}): {each.why}. By hand: {each.advice}"
+    return f"{each.finding} ({each.place}): {each.why}. {'In general' if each.general else 'By hand'}: {each.advice}"
 
 
 def outcome(attempt: AttemptRecord, taken: Sequence[AttemptRecord]) -> str:

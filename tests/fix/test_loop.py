@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.errors import ChathpcError, MeasurementError, UsageError
@@ -512,6 +513,9 @@ def test_advice_for_which_no_change_was_tried_is_told(outcome) -> None:  # type:
     ]
     for name in ("text", "markdown"):
         assert "By hand: Interchange the loops." in fix_renderers()[name](told, Style(width=200))
+    of_any = replace(finding, advice=(cause("strided-access").advice[0].do,))
+    general = replace(without, last=replace(state, diagnosis=replace(state.diagnosis, findings=(of_any,))))
+    assert "In general: " in fix_renderers()["text"](report(general), Style(width=200))
     (by_model,) = report(replace(without, strategies=("agent",))).untried
     assert by_model.why == "the model proposed no such change"
     other = replace(outcome.attempts[0].candidate, finding=finding, recipe="keep-buffer", files={})
