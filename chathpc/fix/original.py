@@ -18,6 +18,7 @@ from chathpc.fix.project import Project
 from chathpc.fix.runner import Built, Case
 from chathpc.fix.session import Session, State
 from chathpc.fix.workspace import entries, listing, tree_hash
+from chathpc.profile import numbers
 from chathpc.profile.text import clean
 
 #: Source files that a proposer is shown are no larger (bytes), and are so many in all.
@@ -49,6 +50,9 @@ def begin(session: Session) -> None:
         )
     else:
         session.ledger.append("resume", {"sandbox": session.runner.sandbox.name})
+        if not session.past.ended:
+            spent, limit = (numbers.seconds(round(each)) for each in (session.past.seconds, session.budget.seconds))
+            session.progress(f"resuming the search: {spent} of the time limit of {limit} are spent (--time-limit)")
     if tree_hash(session.project.root) != identity["tree"]:
         changed = {each.path for each in {*listing(session.project.root)} ^ {*listing(space.original)}}
         # What the user's own build has made since is no source.
