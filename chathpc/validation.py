@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 EXPECTED = {
     "missing": "it is missing",
     "extra_forbidden": "there is no such key",
+    "unexpected_keyword_argument": "there is no such key",
     "json_invalid": "not JSON",
     "json_type": "not JSON",
     "model_type": "expected keys with values",
     "model_attributes_type": "expected keys with values",
+    "dataclass_type": "expected keys with values",
     "dict_type": "expected keys with values",
     "mapping_type": "expected keys with values",
     "list_type": "expected a list",
@@ -55,8 +57,10 @@ EXPECTED = {
 }
 #: The same for a least length of 1.
 _NOT_EMPTY = {"string_too_short": "expected a text that is not empty", "too_short": "expected a list that is not empty"}
+#: A key that a model, or a dataclass, does not have.
+UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 #: Of these nothing that was found has to be shown.
-_NOTHING_FOUND = ("missing", "extra_forbidden", "json_invalid", "json_type")
+_NOTHING_FOUND = ("missing", *UNKNOWN, "json_invalid", "json_type")
 _LONGEST_VALUE, _LONGEST_WORD = 80, 100
 
 
@@ -65,7 +69,7 @@ def first_problem(error: ValidationError) -> ErrorDetails:
     first, *others = error.errors(include_url=False)
     above, key = first["loc"][:-1], str(first["loc"][-1]) if first["loc"] else ""
     for other in others if first["type"] == "missing" else ():
-        if other["type"] == "extra_forbidden" and other["loc"][:-1] == above and nearest(str(other["loc"][-1]), [key]):
+        if other["type"] in UNKNOWN and other["loc"][:-1] == above and nearest(str(other["loc"][-1]), [key]):
             return other
     return first
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from chathpc import validation
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
-from chathpc.fix.project import Check, Flags, Kernel, KernelArgument, Profiling, Project, Run
-from chathpc.fix.project_schema import GROUPS, KernelValues, ProfileValues, ProjectValues, RunValues, model_at
+from chathpc.fix.project import Profiling, Project, Run
+from chathpc.fix.project_schema import GROUPS, ProfileValues, ProjectValues, RunValues, fields_of, model_at
 from chathpc.llm.settings import Values, below_project
+from chathpc.profile.languages import Language, kind_of
 from chathpc.profile.text import clean
 from chathpc.sandbox import Limits
 
@@ -122,26 +123,17 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
         run=run,
         edit=tuple(values.edit),
         protect=protect,
-        flags=None if values.flags is None else Flags(**dict(values.flags)),
+        flags=values.flags,
         inputs=tuple(inputs),
-        check=Check(**_tuples(values.check)),
+        check=values.check,
         threads=tuple(dict.fromkeys(values.threads)),
         profile=_profiling(file, values.profile),
         launcher=values.launcher,
         gpu=values.gpu,
         limits=Limits(**limits),
-        kernels=tuple(_kernel(one) for one in values.kernels),
+        kernels=tuple(values.kernels),
         allow=tuple(values.allow),
     )
-
-
-def _kernel(values: KernelValues) -> Kernel:
-    arguments = tuple(KernelArgument(**dict(one)) for one in values.arguments)
-    return Kernel(**{**_tuples(values), "arguments": arguments})
-
-
-def _tuples(values: BaseModel) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in values}
 
 
 def _run(root: Path, file: Path, key: str, values: RunValues, usual: str) -> Run:
@@ -180,7 +172,7 @@ def _explained(error: ValidationError, file: Path, beside: Mapping[str, object])
     names = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
     key = clean(KEY + names)[:120]
     model, field = model_at(place)
-    if problem["type"] == "extra_forbidden":
+    if problem["type"] in validation.UNKNOWN:
         return UsageError(f"{clean(str(file))}: unknown key '{key}'.", hint=_meant(str(place[-1]), place, model))
     if problem["type"] == "missing" and len(place) == 1 and str(place[0]) in beside:
         return _at_the_top(file, str(place[0]))
@@ -195,23 +187,21 @@ def _at_the_top(file: Path, key: str) -> UsageError:
     return UsageError(f"{clean(str(file))}: '{key}' is at the top level.", hint=below_project(key))
 
 
-def _meant(word: str, place: tuple[int | str, ...], model: type[BaseModel]) -> str:
+def _meant(word: str, place: tuple[int | str, ...], model: type[Any]) -> str:
     """The key that was probably meant, or where it belongs: another group of the project, or the top level for a setting."""
     top = len(place) == 1
-    groups: dict[str, type[BaseModel]] = {
-        KEY: ProjectValues,
-        **{f"{KEY}.{name}": each for name, each in GROUPS.items()},
-    }
-    group = next((name for name, each in groups.items() if each is not model and word in each.model_fields), None)
+    groups: dict[str, type[Any]] = {KEY: ProjectValues, **{f"{KEY}.{name}": each for name, each in GROUPS.items()}}
+    keys = {name: list(fields_of(each)) for name, each in groups.items()}
+    group = next((name for name, each in groups.items() if each is not model and word in keys[name]), None)
     if group is not None and not (top and group == KEY):
         return f"It belongs below '{group}'."
     if word in Values.model_fields:
         return f"It is a setting and belongs at the top level of the file, beside '{KEY}'."
-    if near := validation.nearest(word, model.model_fields):
+    if near := validation.nearest(word, fields_of(model)):
         return f"Did you mean '{near}'?"
-    near = validation.nearest(word, (key for each in groups.values() for key in each.model_fields))
-    group = next((name for name, each in groups.items() if near in each.model_fields), None)
-    return f"Did you mean '{near}', below '{group}'?" if near else f"Known here: {', '.join(model.model_fields)}."
+    near = validation.nearest(word, (key for each in keys.values() for key in each))
+    group = next((name for name, each in keys.items() if near in each), None)
+    return f"Did you mean '{near}', below '{group}'?" if near else f"Known here: {', '.join(fields_of(model))}."
 
 
 def _example(key: str, value: object) -> str:

@@ -21,6 +21,7 @@ from pydantic import (
     WithJsonSchema,
     model_validator,
 )
+from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 from pydantic_core import CoreSchema, PydanticCustomError
 
@@ -95,11 +96,15 @@ Seconds = Annotated[
 Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0, le=1 << 50), WithJsonSchema(_QUANTITY_SCHEMA)]
 
 
+_STRICT = ConfigDict(extra="forbid")
+
+
 class _Values(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class FlagsValues(_Values):
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Flags:
     """The compiler's flags, and the variable that hands them to `build`."""
 
     variable: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
@@ -127,11 +132,12 @@ class RunValues(_Values):
         return {"anyOf": [{"type": "string", "description": "Shell command."}, handler(core)]}
 
 
-class CheckValues(_Values):
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Check:
     """How to check the output."""
 
-    outputs: list[Below] = Field(
-        default=["stdout"],
+    outputs: tuple[Below, ...] = Field(
+        default=("stdout",),
         min_length=1,
         max_length=_MOST,
         description="Outputs compared with the original's: stdout, stderr, or files that the program writes.",
@@ -148,8 +154,8 @@ class CheckValues(_Values):
     absolute: float = Field(
         default=0.0, ge=0, allow_inf_nan=False, description="Absolute tolerance of numbers.", examples=[1e-12]
     )
-    ignore: list[Expression] = Field(
-        default=[],
+    ignore: tuple[Expression, ...] = Field(
+        default=(),
         max_length=_MOST,
         description="Lines that match one of these regular expressions are not compared.",
         examples=[["^time"]],
@@ -190,10 +196,11 @@ class LimitsValues(_Values):
 Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
 Number = int | float
 #: Blocks or threads: up to three, x first (CUDA C++ Programming Guide, "Technical Specifications": x up to 2^31 − 1).
-Sizes = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]], Field(max_length=3)]
+Sizes = Annotated[tuple[Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)], ...], Field(max_length=3)]
 
 
-class KernelArgumentValues(_Values):
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class KernelArgument:
     """An argument of a kernel: a number, or an array."""
 
     name: Identifier = Field(description="Its name in the kernel's source.", examples=["n"])
@@ -210,7 +217,7 @@ class KernelArgumentValues(_Values):
     )
 
     @model_validator(mode="after")
-    def _one_of_both(self) -> KernelArgumentValues:
+    def _one_of_both(self) -> KernelArgument:
         if self.value is not None and (self.elements is not None or self.role is not None):
             raise PydanticCustomError("argument", "expected a value or elements of an array, not both")
         if self.low is not None and self.high is not None and self.low > self.high:
@@ -220,19 +227,20 @@ class KernelArgumentValues(_Values):
         return self
 
 
-class KernelValues(_Values):
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class Kernel:
     """A GPU kernel that is judged by itself too, in a harness: docs/fix-gpu.md."""
 
     name: Identifier = Field(description="Name of the __global__ function.", examples=["scale"])
     file: Below = Field(description="Its source file.", examples=["scale.cu"])
-    arguments: list[KernelArgumentValues] = Field(
-        default=[],
+    arguments: tuple[KernelArgument, ...] = Field(
+        default=(),
         max_length=_MOST,
         description="Arguments; missing ones are derived from the launch and the source where possible.",
         examples=[[{"name": "n", "value": 1000000}, {"name": "out", "elements": 1000000, "role": "out"}]],
     )
-    grid: Sizes = Field(default=[], description="Blocks; default: the profile's.", examples=[[3907]])
-    block: Sizes = Field(default=[], description="Threads per block; default: the profile's.", examples=[[256]])
+    grid: Sizes = Field(default=(), description="Blocks; default: the profile's.", examples=[[3907]])
+    block: Sizes = Field(default=(), description="Threads per block; default: the profile's.", examples=[[256]])
     shared: int = Field(
         default=0, ge=0, le=1 << 20, description="Dynamic shared memory per block in bytes.", examples=[2048]
     )
@@ -271,7 +279,7 @@ class ProjectValues(_Values):
         description="Files that are never touched, whatever `edit` says; default: build files, tests, checkers, timers.",
         examples=[["check*", "timer.*"]],
     )
-    flags: FlagsValues | None = Field(
+    flags: Flags | None = Field(
         default=None,
         description="The variable with the compiler flags, if there is one.",
         examples=[{"variable": "CFLAGS", "value": "-O2 -g"}],
@@ -282,8 +290,8 @@ class ProjectValues(_Values):
         description="Further runs whose answers are checked: smaller, and with a {seed} if the program takes one.",
         examples=[["./app 100", {"name": "fresh", "run": "./app 300 {seed}"}]],
     )
-    check: CheckValues = Field(
-        default=CheckValues(),
+    check: Check = Field(
+        default=Check(),
         description="How to check the output.",
         examples=[{"outputs": ["stdout"], "relative": 1e-9}],
     )
@@ -308,7 +316,7 @@ class ProjectValues(_Values):
         description="What a change may give up: durability, if files need only be durable once the run ends.",
         examples=[["durability"]],
     )
-    kernels: list[KernelValues] = Field(
+    kernels: list[Kernel] = Field(
         default=[],
         max_length=_MOST,
         description="GPU kernels to also check on their own, on generated arrays.",
@@ -317,19 +325,25 @@ class ProjectValues(_Values):
 
 
 #: What stands in groups below `project`.
-GROUPS: Mapping[str, type[BaseModel]] = {
-    "flags": FlagsValues,
+GROUPS: Mapping[str, type[Any]] = {
+    "flags": Flags,
     "run": RunValues,
     "inputs": RunValues,
-    "check": CheckValues,
+    "check": Check,
     "profile": ProfileValues,
     "limits": LimitsValues,
-    "kernels": KernelValues,
+    "kernels": Kernel,
 }
 
 
-def model_at(place: tuple[int | str, ...]) -> tuple[type[BaseModel], FieldInfo | None]:
+def fields_of(model: type[Any]) -> Mapping[str, FieldInfo]:
+    """The keys of a group, with what they may say."""
+    found: Mapping[str, FieldInfo] = model.model_fields if issubclass(model, BaseModel) else model.__pydantic_fields__
+    return found
+
+
+def model_at(place: tuple[int | str, ...]) -> tuple[type[Any], FieldInfo | None]:
     """The model that has the last key of a place in a ProjectValues, and its field; None for a key that there is not."""
     keys = [part for part in place if isinstance(part, str)]
     model = ProjectValues if len(keys) < 2 else GROUPS.get(keys[0], ProjectValues)
-    return model, model.model_fields.get(keys[-1]) if keys else None
+    return model, fields_of(model).get(keys[-1]) if keys else None
