@@ -5,6 +5,7 @@ Whoever wrote the file says which commands are run, so nothing of it is run here
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 
 FILE = "chathpc.yaml"
 KEY = "project"
+#: What to do for a program that is not compiled.
+BY_HAND = (
+    "Recipes change no Python. A model (--llm) may: write chathpc.yaml by hand, with build: 'true', run: python app.py, "
+    "edit: ['*.py'] (docs/project.md)."
+)
 #: Never changed, whatever the file says: it is the judge's own, or no source.
 ALWAYS_PROTECTED = (FILE, ".git/**", ".chathpc-fix/**")
 #: Protected where the file does not say what is: what builds, checks and times a program.
@@ -54,9 +60,7 @@ def read(folder: Path) -> Project:
             if isinstance(content, dict) and key in content and key not in Values.model_fields
         ]:
             raise _at_the_top(file, misplaced[0])
-        raise UsageError(
-            f"{file}: has no project section.", hint=f"Create a first one with: chathpc fix --init {folder}"
-        )
+        raise UsageError(f"{file}: has no project section.", hint=_first_one(folder))
     try:
         values = ProjectValues.model_validate(content[KEY])
     except ValidationError as error:
@@ -72,6 +76,12 @@ def describes_project(folder: Path) -> bool:
     return isinstance(content, dict) and KEY in content
 
 
+def _first_one(folder: Path) -> str:
+    """How to come by a first description of the project; --init makes none where nothing is compiled."""
+    kinds = {kind.language for each in chain(folder.glob("*"), folder.glob("*/*")) if (kind := kind_of(each.name))}
+    return BY_HAND if kinds == {Language.PYTHON} else f"Create a first one with: chathpc fix --init {folder}"
+
+
 def _content(file: Path) -> object:
     from chathpc.diagnosis.catalogue.fields import check_plain, parse
 
@@ -83,9 +93,7 @@ def _content(file: Path) -> object:
             f"{file.parent} is not a folder.", hint="Name the folder with the program's sources."
         ) from None
     except FileNotFoundError:
-        raise UsageError(
-            f"{file}: no such file.", hint=f"Create a first one with: chathpc fix --init {file.parent}"
-        ) from None
+        raise UsageError(f"{file}: no such file.", hint=_first_one(file.parent)) from None
     except OSError as error:
         raise UsageError(f"{file}: cannot be read: {error.strerror}.", hint="Check its permissions.") from error
     if len(data) > _LARGEST_FILE:

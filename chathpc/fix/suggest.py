@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from chathpc.fix.cmake_lists import FLAGS, cmake
 from chathpc.fix.cmake_lists import NAME as CMAKE
 from chathpc.fix.makefile import NAMES as MAKEFILES
 from chathpc.fix.makefile import makefile
-from chathpc.fix.project_file import ALWAYS_PROTECTED, FILE, KEY, PROTECTED, describes_project
+from chathpc.fix.project_file import ALWAYS_PROTECTED, BY_HAND, FILE, KEY, PROTECTED, describes_project
 from chathpc.fix.source_facts import Source, in_order, sources
 from chathpc.profile.languages import Language
 
@@ -52,6 +53,10 @@ class _Found:
     gpu: bool = False
     remarks: list[str] = field(default_factory=list)
 
+    @property
+    def no_arguments(self) -> str:
+        return f"`run` has no arguments: the program should run for a few seconds as {self.run}."
+
 
 def suggest(folder: Path) -> tuple[str, tuple[str, ...]]:
     """(text of a chathpc.yaml for `folder`, remarks on what to look at). An existing file's text stays as it is, in front.
@@ -67,10 +72,7 @@ def suggest(folder: Path) -> tuple[str, tuple[str, ...]]:
     if not units:
         raise UsageError(
             f"{folder}: no C, C++, Fortran or CUDA source found.",
-            hint="Recipes change no Python. A model (--llm) may: write chathpc.yaml by hand, with build: 'true', run: python app.py, "
-            "edit: ['*.py'] (docs/project.md)."
-            if any(root.glob("*.py"))
-            else "Name the folder with the program's sources.",
+            hint=BY_HAND if any(root.glob("*.py")) else "Name the folder with the program's sources.",
         )
     found = _Found(
         units=units,
@@ -149,7 +151,7 @@ def _from_makefile(found: _Found, text: str) -> None:
     found.remarks.append(
         f"`run` is what the Makefile runs: {found.run}. It should take a few seconds; write larger arguments if it does not."
         if said
-        else f"`run` has no arguments: the program should run for a few seconds as {found.run}."
+        else found.no_arguments
     )
 
 
@@ -169,7 +171,7 @@ def _from_cmake(found: _Found, root: Path) -> None:
         what = f"{len(lists.programs)} programs ({', '.join(lists.programs[:5])})" if lists.programs else "no program"
         found.remarks.append(f"{CMAKE} names {what}: check `run`.")
     found.run = f"./{_BUILD_FOLDER}/{lists.programs[0] if lists.programs else 'app'}"
-    found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
+    found.remarks.append(found.no_arguments)
 
 
 def _from_sources(found: _Found, root: Path) -> None:
@@ -200,14 +202,14 @@ def _from_sources(found: _Found, root: Path) -> None:
         *(["-pthread"] if any(one.threads for one in found.units) and language is not Language.CUDA else []),
     ]
     program = re.sub(r"[^\w.-]", "-", Path(main.path).stem)
-    files = [_word(one.path) for one in found.units]
+    files = [shlex.quote(one.path) for one in found.units]
     found.build = " ".join([compiler, f"${variable}", "-o", program, *files, *libraries])
     found.flags = (variable, value)
     found.run = f"./{program}"
-    found.remarks.append(
-        f"There is no build file: `build` compiles {len(files)} source{'s' * (len(files) > 1)} at once; check it and the flags."
-    )
-    found.remarks.append(f"`run` has no arguments: the program should run for a few seconds as {found.run}.")
+    found.remarks += [
+        f"There is no build file: `build` compiles {len(files)} source{'s' * (len(files) > 1)} at once; check it and the flags.",
+        found.no_arguments,
+    ]
 
 
 def _split_run(found: _Found) -> None:
@@ -237,9 +239,7 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
     mains = [one.path for one in found.units if one.main] or sorted(units)[:1]
     protect = [pattern for pattern in PROTECTED if not any(globs.matches(path, [pattern]) for path in mains)]
     there = [pattern for pattern in protect if globs.chosen(root, [pattern], ALWAYS_PROTECTED)]
-    protect = list(
-        dict.fromkeys([*there, *(one for one in protect if one.startswith(("test", "check", "verify", "timer")))])
-    )
+    there += [one for one in protect if one.startswith(("test", "check", "verify", "timer")) and one not in there]
     rows = [
         "# How this program is built, run and checked (docs/project.md). Commands are run in a sandbox, in copies of this folder.",
         f"{KEY}:",
@@ -261,18 +261,15 @@ def _written(found: _Found, every: list[Source], root: Path) -> str:
         "  # Files that a change may touch; a pattern without / applies to every folder.",
         f"  edit: [{', '.join(_quoted(one) for one in endings)}]",
         "  # Files that are never touched, whatever `edit` says: build files, tests, checkers, timers.",
-        f"  protect: [{', '.join(_quoted(one) for one in protect)}]",
+        f"  protect: [{', '.join(_quoted(one) for one in there)}]",
     ]
     ignore = f", ignore: [{_quoted(_IGNORED_TIMES)}]" if any(one.times for one in every) else ""
+    timed = (
+        "  # Lines with times differ from run to run and are not compared: `ignore` lists regular expressions for them."
+    )
     rows += [
         "  # What is compared: outputs (stdout, stderr or files) must agree with the original's within a tolerance.",
-        *(
-            [
-                "  # Lines with times differ from run to run and are not compared: `ignore` lists regular expressions for them."
-            ]
-            if ignore
-            else []
-        ),
+        *([timed] if ignore else []),
         f"  check: {{outputs: [stdout], relative: 1.0e-9{ignore}}}",
         "  # Your own checker rejects by a non-zero exit status: check: {command: ./verify result.dat}",
     ]
@@ -312,12 +309,6 @@ def _scalar(text: str) -> str:
 def _quoted(text: str) -> str:
     """In single quotes, where YAML knows no escapes but the quote itself."""
     return "'" + " ".join(text.split()).replace("'", "''") + "'"
-
-
-def _word(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)
 
 
 def _text(file: Path) -> str:

@@ -60,6 +60,17 @@ def refused(folder: Path) -> UsageError:
     return caught.value
 
 
+def test_a_folder_of_python_is_described_by_hand(tmp_path: Path) -> None:
+    (tmp_path / "app.py").write_text("print(1)\n")
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path)
+    assert "by hand" in caught.value.hint
+    (tmp_path / "fast.c").write_text("int f;\n")
+    with pytest.raises(UsageError) as caught:
+        read(tmp_path)
+    assert caught.value.hint == f"Create a first one with: chathpc fix --init {tmp_path}"
+
+
 def test_every_key_arrives_in_the_record(tmp_path: Path) -> None:
     project = read(folder_with(tmp_path, EVERY_KEY))
     assert project.root == tmp_path.resolve()
