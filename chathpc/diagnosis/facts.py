@@ -23,7 +23,7 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.classification import Activities, classify
 from chathpc.profile.helper_threads import ProgramValues
 from chathpc.profile.intervals import Intervals
-from chathpc.profile.kernel_names import demangled
+from chathpc.profile.kernel_names import demangled, without_parameters
 from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import scopes_of
@@ -437,17 +437,7 @@ def readable_function(name: str) -> str:
     name = without_clones(demangled(name))
     if match := _PROCEDURE.fullmatch(name):
         return match["name"]
-    end = name.rfind(")")
-    if name == LOADER:
-        return name
-    if end < 0 or name[end + 1 :].strip() not in ("", "const", "&", "const &", "&&") or name.endswith("operator()"):
-        return name
-    depth = 0
-    for at in range(end, -1, -1):
-        depth += (name[at] == ")") - (name[at] == "(")
-        if depth == 0:
-            return name[:at] or name
-    return name
+    return name if name == LOADER else without_parameters(name)
 
 
 def told_apart(names: Iterable[str]) -> dict[str, str]:

@@ -108,7 +108,7 @@ def kernel_key(name: str) -> str:
     name = re.sub(r"\(bool\)1|\btrue\b", "1", name)
     name = re.sub(r"\(bool\)0|\bfalse\b", "0", name)
     name = _LITERAL.sub(r"\1", name)
-    scopes = scopes_of(_last_word(_without_parameters(name)))
+    scopes = scopes_of(_last_word(without_parameters(name)))
     return _SPACE.sub(r"\1", "::".join(scope for scope in scopes if scope)).strip()
 
 
@@ -246,9 +246,13 @@ def _arguments(scope: str) -> list[str]:
     return [part.strip() for part in parts if part.strip()] if "<" in scope else []
 
 
-def _without_parameters(name: str) -> str:
+#: What a function is qualified by, behind its parameters.
+_QUALIFIED = re.compile(r"(?<=\)) ?(const)? ?&{0,2}$")
+
+
+def without_parameters(name: str) -> str:
     """`name` up to the bracket that opens its last list of parameters; unchanged without one."""
-    name = name.removesuffix(" const")
+    name = _QUALIFIED.sub("", name)
     if not name.endswith(")") or name.endswith("operator()"):
         return name
     depth = 0
