@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf, isinf
 
@@ -559,34 +559,26 @@ def _counted(profile: Profile) -> str:
     return f"Counted, not sampled: {'; '.join(told)}." if told else ""
 
 
-def _notes(facts: Facts) -> tuple[str, ...]:
-    """What a reader should know about the numbers."""
-    notes = []
-    if failed := _failed(facts.profile):
-        notes.append(failed)
+def _notes(facts: Facts) -> Iterator[str]:
+    """What a reader should know about the numbers; some may be empty."""
+    yield _failed(facts.profile)
     if has_good_timeline(facts):
-        notes.append(window_note(facts.traced, prepared=facts.gaps.prepared_share > 0))
+        yield window_note(facts.traced, prepared=facts.gaps.prepared_share > 0)
     # Before what is left out: times that lacked cores tell less of the program.
     no_core = starved(facts) if facts.profile.time is not None and facts.total else ""
-    notes += filter(None, (no_core, facts.profile.helpers.sentence))
+    yield from (no_core, facts.profile.helpers.sentence)
     if facts.unseen:
         location, seen, passed = max(facts.unseen, key=lambda each: each[2] - each[1])
         label, others = facts.profile.where.label(location), len(facts.unseen) - 1
         also = f" ({numbers.count(others)} more also lack some)" if others else ""
-        notes.append(
+        yield (
             f"{label[:1].upper()}{label[1:]} has samples for {numbers.seconds(seen)} of the {numbers.seconds(passed)} from its first to its last{also}: "
             "what it did in the rest is unknown, shares are of what was seen, and gains have no bound."
         )
     overhead = positive(facts.profile.run.get(OVERHEAD, ""))
     # Where threads had no core, what made the run longer is not known to be the profiler.
     if overhead is not None and overhead >= common()["overhead_note"].value and not no_core:
-        notes.append(
-            f"Measuring made the run {numbers.number(1 + overhead)} times as long: what is short and frequent, such as system calls, looks larger than it is."
-        )
-    if facts.profile.time is not None and facts.total:
-        setup = facts.spent(Activity.MPI_SETUP)
-        if setup > common()["set_up_note"].value * facts.total:
-            notes.append(
-                f"MPI start-up and shutdown take {numbers.percent(setup / facts.total)} of the time; they matter less in longer runs."
-            )
-    return tuple(notes)
+        yield f"Measuring made the run {numbers.number(1 + overhead)} times as long: what is short and frequent, such as system calls, looks larger than it is."
+    setup = 0.0 if facts.profile.time is None else facts.share(Activity.MPI_SETUP)
+    if setup > common()["set_up_note"].value:
+        yield f"MPI start-up and shutdown take {numbers.percent(setup)} of the time; they matter less in longer runs."

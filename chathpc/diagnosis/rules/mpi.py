@@ -82,20 +82,24 @@ def public_name(name: str) -> str:
     return "MPI_" + stem[4:5].upper() + stem[5:].lower() if stem.lower().startswith("mpi_") else stem
 
 
+def call_names(facts: Facts) -> tuple[list[str], IntArray]:
+    """The public names of all functions, an empty one last, and for each node the number of that of its library call; −1 without one."""
+    tree, call = facts.profile.tree, facts.activities.call
+    names = [public_name(name) for name in tree.names]
+    return [*names, ""], np.where(call >= 0, tree.name[np.maximum(call, 0)], np.int32(-1)).astype(np.int32)
+
+
 def ranks(facts: Facts) -> Ranks | None:
     """Times per MPI rank; None with fewer than two ranks or without time in MPI."""
     if facts.rank_count < 2 or facts.spent(Activity.MPI) == 0:
         return None
-    tree, activities = facts.profile.tree, facts.activities
+    activities = facts.activities
     in_mpi = activities.of(Activity.MPI)
-    call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
-    public = {
-        int(name): public_name(tree.names[name]) for name in np.unique(call_name[in_mpi & (call_name >= 0)]).tolist()
-    }
-    calls = tuple(sorted(set(public.values())))
-    call_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
-    for name, text in public.items():
-        call_of_name[name] = calls.index(text)
+    names, call_name = call_names(facts)
+    used = np.unique(call_name[in_mpi & (call_name >= 0)])
+    calls = tuple(sorted({names[name] for name in used.tolist()}))
+    call_of_name = np.full(len(names), -1, dtype=np.int32)
+    call_of_name[used] = [calls.index(names[name]) for name in used.tolist()]
     computing = ~is_one_of(
         activities.kind,
         (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED),

@@ -19,7 +19,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, fact, time_fact, time_text, time_unit
 from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
-from chathpc.diagnosis.rules.mpi import is_collective, public_name, without_late_rank
+from chathpc.diagnosis.rules.mpi import call_names, is_collective, without_late_rank
 from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -82,9 +82,7 @@ def sums(facts: Facts) -> Iterable[Draft]:
     if not facts.above(spent / facts.total, cause("mpi-collective-wait").threshold("min_share")):
         return
     weight = facts.of(Activity.MPI)
-    tree, activities = facts.profile.tree, facts.activities
-    call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
-    public = [public_name(name) for name in tree.names] + [""]
+    public, call_name = call_names(facts)
     collective = np.array([is_collective(name) for name in public])
     common = _in_all(facts, weight, public, call_name, spent)
     for chosen, wait in ((collective, "mpi-collective-wait"), (~collective, "mpi-late-sender")):
@@ -285,8 +283,7 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     where = hot.place.function or "the program"
-    public = [public_name(name) for name in facts.profile.tree.names] + [""]
-    call_name = np.where(activities.call >= 0, facts.profile.tree.name[np.maximum(activities.call, 0)], -1)
+    public, call_name = call_names(facts)
     largest = _costliest(facts.of(Activity.MPI), public, call_name)
     collective = bool(largest) and is_collective(largest[0][0])
     yield Draft(
