@@ -68,7 +68,7 @@ check-lint:
 check-types:
 	$(TITLE) "Types (mypy --strict)"
 	@$(PYTHON) -m mypy --strict -p chathpc
-	@$(PYTHON) -m mypy --strict docs/gallery.py docs/generate.py tests/coverage_floor.py tests/families.py tests/packaging/contents.py tests/proof.py
+	@$(PYTHON) -m mypy --strict docs/catalogue_page.py docs/gallery.py docs/generate.py tests/coverage_floor.py tests/families.py tests/packaging/contents.py tests/proof.py
 
 check-imports:
 	$(TITLE) "Import rules (import-linter)"

@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import runpy
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -31,6 +32,8 @@ from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = 88
+#: What makes the page of the catalogue, and tables of thresholds.
+CATALOGUE = runpy.run_path(str(DOCS / "catalogue_page.py"))
 #: Marks around what is generated inside a page that is written by hand.
 BEGIN, END = "<!-- thresholds: made by make docs -->", "<!-- end of thresholds -->"
 
@@ -90,8 +93,7 @@ def schema_page(place: str = "chathpc.report:Report", mode: str = "serialization
 def with_thresholds(name: str, module: str) -> str:
     """The page with the table of the module's thresholds between its two marks; SystemExit if it has none."""
     page = (DOCS / name).read_text(encoding="utf-8")
-    render = import_module("chathpc.diagnosis.catalogue.render")
-    table = render.thresholds_table(import_module(module).thresholds())
+    table = CATALOGUE["thresholds_table"](import_module(module).thresholds())
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
@@ -101,7 +103,6 @@ def with_thresholds(name: str, module: str) -> str:
 
 def pages() -> dict[Path, str]:
     """File and text of every generated page."""
-    catalogue = import_module("chathpc.diagnosis.catalogue")
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "report-schema.json": schema_page(),
@@ -109,7 +110,7 @@ def pages() -> dict[Path, str]:
         DOCS / "answer-schema.json": schema_page("chathpc.chat.record:Answer"),
         DOCS / "project-schema.json": schema_page("chathpc.fix.project_schema:ProjectValues", "validation"),
         DOCS / "formats.md": formats_page(),
-        DOCS / "catalogue.md": catalogue.to_markdown(),
+        DOCS / "catalogue.md": CATALOGUE["page"](),
         DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
         DOCS / "fix-schema.json": schema_page("chathpc.fix.report:FixReport"),
         DOCS / "prediction-schema.json": schema_page("chathpc.predict.record:PredictionRecord"),

@@ -1,4 +1,5 @@
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.catalogue import cause, causes, common, ids, to_markdown
+from chathpc.diagnosis.catalogue import cause, causes, common, ids
 from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, TRAITS, Advice, Cause, Threshold, Thresholds
 from chathpc.diagnosis.catalogue.schema import read_cause, read_thresholds
 from chathpc.errors import ChathpcError, UsageError
@@ -645,20 +646,22 @@ def test_cuda_examples_compile(tmp_path):
 
 # -- the page --------------------------------------------------------------------------------------------------
 
+PAGE = runpy.run_path(str(Path(__file__).parents[2] / "docs" / "catalogue_page.py"))
+
 
 def test_the_page_has_a_section_for_every_cause():
-    page = to_markdown()
+    page = PAGE["page"]()
     assert re.findall(r"^### (.*)$", page, re.MULTILINE) == [entry.id for entry in causes()]
     assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["Contents", *FAMILIES.values(), "Thresholds of all rules"]
 
 
 def test_links_of_the_contents_lead_to_sections():
-    page = to_markdown()
+    page = PAGE["page"]()
     assert set(re.findall(r"\]\(#([^)]*)\)", page)) == {*(entry.id for entry in causes()), "thresholds-of-all-rules"}
 
 
 def test_markup_in_texts_is_shown_as_it_is():
-    page = to_markdown()
+    page = PAGE["page"]()
     assert r"\_\_syncthreads()" in page
     assert page.count("```") % 2 == 0
     prose = re.sub(r"\\(.)", r"\1", re.sub(r"```.*?```", "", page, flags=re.DOTALL))
@@ -666,5 +669,5 @@ def test_markup_in_texts_is_shown_as_it_is():
 
 
 def test_the_page_names_causes_that_no_rule_finds_yet():
-    contents = to_markdown().split("\n## ")[1]
+    contents = PAGE["page"]().split("\n## ")[1]
     assert contents.count("(no rule yet)") == len(FURTHER)

@@ -32,7 +32,6 @@ __all__ = [
     "extended",
     "ids",
     "own_causes",
-    "to_markdown",
 ]
 
 _FOLDER = Path(__file__).parent
@@ -104,12 +103,3 @@ def causes() -> tuple[Cause, ...]:
 def own_causes() -> tuple[Cause, ...]:
     """New and changed entries of the user, by id."""
     return tuple(own for _, own in sorted(_OWN.get().items()))
-
-
-def to_markdown() -> str:
-    """The built-in catalogue as a page of the documentation."""
-    from chathpc.diagnosis.catalogue.render import markdown
-
-    order = list(FAMILIES)
-    entries = sorted(map(built_in, built_in_ids()), key=lambda each: (order.index(each.family), each.id))
-    return markdown(entries, common())

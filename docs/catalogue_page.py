@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
+from chathpc.diagnosis.catalogue import built_in, built_in_ids, common
 from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, Threshold
 
 _FENCE = {"c++": "cpp", "cuda": "cuda", "hip": "cpp"}
@@ -41,20 +42,20 @@ _BOUNDS = {
 }
 
 
-def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
-    """A Markdown page with all given causes, grouped by family in the order of FAMILIES, a table of contents and the
-    thresholds of all rules.
+def page() -> str:
+    """A Markdown page with all built-in causes, grouped by family in the order of FAMILIES, a table of contents and the thresholds of all
+    rules.
     """
     by_family: dict[str, list[Cause]] = {family: [] for family in FAMILIES}
-    for cause in causes:
+    for cause in map(built_in, built_in_ids()):
         by_family[cause.family].append(cause)
-    groups = [(FAMILIES[family], members) for family, members in by_family.items() if members]
+    groups = [(FAMILIES[family], members) for family, members in by_family.items()]
     parts = [_INTRODUCTION, "## Contents", *(_contents(title, members) for title, members in groups)]
     for title, members in groups:
         parts += [f"## {title}", _ABOUT[members[0].family]]
         for cause in members:
             parts.extend(_entry(cause))
-    parts += ["## Thresholds of all rules", thresholds_table(common)]
+    parts += ["## Thresholds of all rules", thresholds_table(common())]
     return "\n\n".join(parts) + "\n"
 
 
