@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
-from chathpc.commands.output import answer, output_options, style_for
+from chathpc.commands.output import answer, answer_json, output_options, style_for
 
 
 @click.group("adapters")
@@ -32,18 +30,9 @@ def list_adapters(form: str, output: str | None) -> None:
     broken = [*built_in().broken, *third_party().broken]
     rows += [(one.name, "", f"does not load: {one.reason}", one.package) for one in broken]
     if form == "json":
-        content = [
-            {
-                "format": name,
-                "reads": reads,
-                "available": not needs,
-                "needs": needs or None,
-                "package": package or "chathpc",
-            }
-            for name, reads, needs, package in rows
-        ]
-        answer(json.dumps(content, indent=2) + "\n", output)
-        return
+        keys = ("format", "reads", "available", "needs", "package")
+        values = ((name, reads, not needs, needs or None, package or "chathpc") for name, reads, needs, package in rows)
+        return answer_json([dict(zip(keys, each, strict=True)) for each in values], output)
     from chathpc.reports.page import Page
 
     page = Page(style_for(output))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import re
@@ -16,7 +15,7 @@ from pathlib import Path
 import click
 
 from chathpc import __version__
-from chathpc.commands.output import answer, output_options, style_for
+from chathpc.commands.output import answer, answer_json, output_options, style_for
 from chathpc.diagnosis.source.languages import DISTRIBUTIONS
 from chathpc.errors import ChathpcError
 
@@ -72,7 +71,7 @@ def command(form: str, output: str | None) -> None:
     """
     checks = [*_python(), *_packages(), *_optional(), *_engines(), *_settings(), *_tools(), *_sandboxes()]
     if form == "json":
-        answer(json.dumps([asdict(check) for check in checks], indent=2) + "\n", output)
+        answer_json([asdict(check) for check in checks], output)
     else:
         answer(_text(checks, output), output)
 
@@ -92,12 +91,16 @@ def _version(distribution: str) -> str | None:
 
 def _packages() -> Iterator[Check]:
     for name in _PACKAGES:
-        version = _version(name)
-        yield Check("packages", name, version is not None, version or "", "" if version else f"pip install {name}")
+        yield _installed("packages", name, f"pip install {name}")
     for name, files in DISTRIBUTIONS.items():
-        version = _version(name)
-        remedy = f"pip install {name}; without it the diagnosis does not analyse {files} source"
-        yield Check("packages", name, version is not None, version or "", "" if version else remedy)
+        yield _installed(
+            "packages", name, f"pip install {name}; without it the diagnosis does not analyse {files} source"
+        )
+
+
+def _installed(group: str, name: str, remedy: str) -> Check:
+    version = _version(name)
+    return Check(group, name, version is not None, version or "", "" if version else remedy)
 
 
 def _optional() -> Iterator[Check]:
@@ -109,9 +112,7 @@ def _optional() -> Iterator[Check]:
         name, condition, extra = found.groups()
         if extra not in _EXTRAS or ("python_version" in condition and sys.version_info >= (3, 14)):
             continue
-        version = _version(name)
-        remedy = f"optional: pip install 'chathpc[{extra}]', for {_EXTRAS[extra]}"
-        yield Check("optional parts", name, version is not None, version or "", "" if version else remedy)
+        yield _installed("optional parts", name, f"optional: pip install 'chathpc[{extra}]', for {_EXTRAS[extra]}")
 
 
 def _engines() -> Iterator[Check]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.output import answer, output_options
+from chathpc.commands.output import answer, answer_json, output_options
 from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def list_entries(number: int, form: str, output: str | None) -> None:
     """List the last questions, the newest first."""
     entries = list(_log().entries())[-number:][::-1]
     if form == "json":
-        answer(json.dumps([asdict(entry) for entry in entries], indent=2) + "\n", output)
-        return
+        return answer_json([asdict(entry) for entry in entries], output)
     lines = [_line(entry) for entry in entries] or ["The log is empty."]
     answer("\n".join(lines) + "\n", output)
 
@@ -50,8 +48,7 @@ def show(wanted: str, form: str, output: str | None) -> None:
 
     entry = find(_log(), wanted)
     if form == "json":
-        answer(json.dumps(asdict(entry), indent=2) + "\n", output)
-        return
+        return answer_json(asdict(entry), output)
     facts = [
         f"id            {entry.id}",
         f"time          {entry.time}",

@@ -109,7 +109,6 @@ def command(
     _refuse_idle_options(ctx, explained, varied)
     from chathpc.measure import measure
     from chathpc.measure.live import Direct
-    from chathpc.sandbox import Limits
 
     if varied:
         with ended_by_term():
@@ -125,7 +124,6 @@ def command(
         measured = measure(
             program,
             Path.cwd(),
-            runner=Direct(reads="file"),
             shown=Direct(shown=(stdout, 2), reads="own"),
             output=output,
             tool=tool,
@@ -134,9 +132,8 @@ def command(
             launches=launches,
             overhead=not no_overhead and kernel is None and tool != "ncu",
             repeat=not no_overhead,
-            limits=Limits(seconds=float("inf"), output=_KEPT),
-            sources=_sources(Path.cwd()),
             progress=tell,
+            **_always(),
         )
     if not quiet:
         _tell(measured, explained)
@@ -160,8 +157,6 @@ def _series(
 ) -> int:
     """Measure all points of a series into one new folder."""
     from chathpc.measure import measure, vary
-    from chathpc.measure.live import Direct
-    from chathpc.sandbox import Limits
 
     # The largest first: usually the longest, whose rate the others can bear too.
     points = sorted(vary.points_of(varied), key=lambda each: -prod(map(float, each.values())))
@@ -176,14 +171,12 @@ def _series(
             measured = measure(
                 words,
                 Path.cwd(),
-                runner=Direct(reads="file"),
                 output=place,
                 tool=used,
                 environment=environment,
                 rate=rate,
                 overhead=False,
-                limits=Limits(seconds=float("inf"), output=_KEPT),
-                sources=_sources(Path.cwd()),
+                **_always(),
             )
         except MeasurementError as error:
             if rate is None:
@@ -209,6 +202,15 @@ def _series(
             complain(f"{name}: {times}{known} of the busiest worker, {runs}.")
         complain(f"everything is in {os.path.relpath(folder)}; next: chathpc scale {os.path.relpath(folder)}")
     return 0
+
+
+def _always() -> dict[str, Any]:
+    """What holds for every measurement."""
+    from chathpc.measure.live import Direct
+    from chathpc.sandbox import Limits
+
+    limits = Limits(seconds=float("inf"), output=_KEPT)
+    return {"runner": Direct(reads="file"), "limits": limits, "sources": _sources(Path.cwd())}
 
 
 def _elapsed(measured: Measured, place: Path) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
@@ -112,6 +113,11 @@ def check_output(output: str | None, inputs: Iterable[Path]) -> None:
         source = Path(os.path.realpath(place))
         if target == source or (source in target.parents and target.exists()):
             raise UsageError(f"{output} is part of the profile {place}.", hint="Name another file.")
+
+
+def answer_json(content: object, output: str | None) -> None:
+    """Write plain values as JSON."""
+    answer(json.dumps(content, indent=2) + "\n", output)
 
 
 def answer(content: str | bytes, output: str | None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.options import PROFILE, Share, all_threads_option, metric_option, quiet_option
-from chathpc.commands.output import answer, check_output, output_options, style_for
+from chathpc.commands.output import answer, answer_json, check_output, output_options, style_for
 from chathpc.commands.progress import Progress
 
 if TYPE_CHECKING:
@@ -18,13 +17,13 @@ if TYPE_CHECKING:
     from chathpc.report import TreeRecord
     from chathpc.reports.style import Style
 
-_LEVELS = ("function", "loop", "line")
-
 
 @click.command("tree")
 @click.argument("path", type=PROFILE)
 @metric_option
-@click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
+@click.option(
+    "--by", type=click.Choice(("function", "loop", "line")), default="function", show_default=True, help="How fine."
+)
 @click.option(
     "--min-share",
     metavar="P",
@@ -64,7 +63,7 @@ def command(
         rest = form != "json"
         record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth, rest=rest)
     if form == "json":
-        answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
+        answer_json({"schema": "chathpc-tree/1"} | record.model_dump(), output)
     else:
         answer(_text(profile, record, style_for(output)), output)
 

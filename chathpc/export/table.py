@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -82,12 +83,10 @@ def timeline_table(profile: Profile, metric: str | None) -> str:
     """
     timeline = timeline_of(profile)
     tree = profile.tree
-    labels: dict[int, str] = {}
 
+    @cache
     def label(node: int) -> str:
-        if node not in labels:
-            labels[node] = as_text(event_name(tree, node)) if node >= 0 else ""
-        return labels[node]
+        return as_text(event_name(tree, node)) if node >= 0 else ""
 
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")

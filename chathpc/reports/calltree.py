@@ -54,34 +54,35 @@ def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
     widest = max(map(len, times), default=0)
     head = len(_SHARE) + widest + _bar_columns(style) + 3 * len(_GAP)
     step, deepest = _indentation(tree.rows, min(style.width // 4, max(0, style.width - head - _NAME)))
-    heads = [
-        _head(row, time.rjust(widest), tree.total, step, deepest, style)
-        for row, time in zip(tree.rows, times, strict=True)
+    owns = [row.exclusive / tree.total if tree.total > 0 else 0.0 for row in tree.rows]
+    lines = [
+        _head(row, time.rjust(widest), own, step, deepest, style)
+        for row, time, own in zip(tree.rows, times, owns, strict=True)
     ]
-    places = [_place(row, style.width - head.cell_len, style) for row, head in zip(tree.rows, heads, strict=True)]
-    names = _names(tree.rows, [_room(head, place, style) for head, place in zip(heads, places, strict=True)], style)
-    for head, name, place, row in zip(heads, names, places, tree.rows, strict=True):
-        head.append(name, style="bold" if tree.total > 0 and row.exclusive / tree.total >= _HOT else "")
-        gap = style.width - head.cell_len - cell_len(place)
+    rooms = [max(8, style.width - line.cell_len) for line in lines]
+    places = [_place(row, room, style) for row, room in zip(tree.rows, rooms, strict=True)]
+    rooms = [max(6, room - (cell_len(place) + 2 if place else 0)) for room, place in zip(rooms, places, strict=True)]
+    names = _names([style.name(row.label) for row in tree.rows], rooms, style)
+    for line, name, place, own in zip(lines, names, places, owns, strict=True):
+        line.append(name, style="bold" if own >= _HOT else "")
+        gap = style.width - line.cell_len - cell_len(place)
         if place and gap >= 2:
-            head.append(" " * gap)
-            head.append(place, style="blue")
-    return heads
+            line.append(" " * gap)
+            line.append(place, style="blue")
+    return lines
 
 
-def _names(rows: Sequence[TreeRow], rooms: Sequence[int], style: Style) -> list[str]:
+def _names(labels: Sequence[str], rooms: Sequence[int], style: Style) -> list[str]:
     """What each row is called in its room; of names that would be alike what differs is told."""
-    short = [style.shorten(style.name(row.label), room) for row, room in zip(rows, rooms, strict=True)]
-    alike: dict[str, list[int]] = {}
+    short = [style.shorten(label, room) for label, room in zip(labels, rooms, strict=True)]
+    alike: dict[str, set[int]] = {}
     for at, name in enumerate(short):
-        alike.setdefault(name, []).append(at)
-    for group in alike.values():
-        if len({rows[at].label for at in group}) > 1:
-            apart = shorten_apart(
-                [style.name(rows[at].label) for at in group], min(rooms[at] for at in group), ellipsis=style.fit("…")
-            )
-            for at, name in zip(group, apart, strict=True):
-                short[at] = style.shorten(name, rooms[at])
+        alike.setdefault(name, set()).add(at)
+    for group in (each for each in alike.values() if len({labels[at] for at in each}) > 1):
+        room = min(rooms[at] for at in group)
+        apart = shorten_apart([labels[at] for at in group], room, ellipsis=style.fit("…"))
+        for at, name in zip(group, apart, strict=True):
+            short[at] = style.shorten(name, rooms[at])
     return short
 
 
@@ -92,9 +93,8 @@ def _indentation(rows: Sequence[TreeRow], room: int) -> tuple[int, int]:
     return step, room // step
 
 
-def _head(row: TreeRow, time: str, total: float, step: int, deepest: int, style: Style) -> Text:
+def _head(row: TreeRow, time: str, own: float, step: int, deepest: int, style: Style) -> Text:
     """What stands before the name."""
-    own = row.exclusive / total if total > 0 else 0.0
     line = Text.assemble(
         numbers.percent_cell(row.share).rjust(len(_SHARE)), _GAP, time, _GAP, bar(row.share, own, style), _GAP,
         " " * (step * min(row.depth, deepest)),
@@ -104,17 +104,12 @@ def _head(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     return line
 
 
-def _place(row: TreeRow, left: int, style: Style) -> str:
-    """Where it is, unless the name says so, in a part of the columns that are left."""
-    room, label, place = max(8, left), style.name(row.label), style.name(row.place)
+def _place(row: TreeRow, room: int, style: Style) -> str:
+    """Where it is, unless the name says so."""
+    label, place = style.name(row.label), style.name(row.place)
     if place and place in label:
         return ""
     return style.shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - cell_len(label) - 2))
-
-
-def _room(head: Text, place: str, style: Style) -> int:
-    """Columns for the name."""
-    return max(6, max(8, style.width - head.cell_len) - (cell_len(place) + 2 if place else 0))
 
 
 def bar(share: float, own: float, style: Style) -> Text:

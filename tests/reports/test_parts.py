@@ -305,3 +305,15 @@ def test_a_column_that_is_copied_from_is_shortened_last() -> None:
     lines = [line.plain for line in table_lines(("metric", "name", "total"), [row], Style(64), whole="metric")]
     assert all(cell_len(line) <= 64 for line in lines)
     assert lines[1].split()[0] == row[0]
+
+
+def test_instances_of_a_template_are_told_apart_in_a_tree() -> None:
+    name = "void clover::par_ranged2d_kernel<{}(int, int, double*, clover::Buffer2D<double>&)::lambda>(clover::Range2d, T1)"
+    rows = [
+        TreeRow(depth=0, label=name.format(what), place="", inclusive=2.0, exclusive=2.0, share=0.5)
+        for what in ("advec_cell", "flux_calc")
+    ]
+    lines = [line.plain for line in tree_lines(TreeRecord(metric="m", unit="s", total=4.0, rows=rows), Style(width=80))]
+    assert "advec_cell" in lines[0]
+    assert "flux_calc" in lines[1]
+    assert all(len(line) <= 80 for line in lines)
