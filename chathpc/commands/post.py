@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,9 @@ from typing import Any
 import click
 
 from chathpc.commands.options import PLACE, PROFILE, source_option
-from chathpc.commands.streams import complain, drop
+from chathpc.commands.output import answer, style_for
+from chathpc.commands.streams import complain
+from chathpc.errors import ChathpcError
 
 
 class NeverFails(click.Command):
@@ -57,25 +58,12 @@ def command(
 
     outcome = post(paths, folder=output, limit=time_limit, llm=llm, source=source)
     if outcome.done and not quiet:
-        _tell(outcome.message)
+        with suppress(ChathpcError, SystemExit, ValueError):  # a stdout that is closed or full is no failure
+            answer(style_for(None).prose(f"chathpc: {outcome.message}") + "\n", None)
     elif not outcome.done:
         complain(f"post: {outcome.message.rstrip('.')}. The job is not affected.")
     if outcome.note:
         complain(f"post: {outcome.note}")
-
-
-def _tell(message: str) -> None:
-    """The verdict on stdout, for the job's log; a stdout that is closed or full is no failure."""
-    from chathpc.reports.style import Style
-
-    if sys.stdout is None:
-        return
-    try:
-        style = Style(encoding=sys.stdout.encoding)
-        sys.stdout.write(style.prose(f"chathpc: {message}") + "\n")
-        sys.stdout.flush()
-    except (OSError, ValueError):
-        drop(1)
 
 
 def _occupy_standard_streams() -> None:

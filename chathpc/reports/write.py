@@ -18,13 +18,12 @@ UNFINISHED = ".part"
 _NAME_MAX = 255
 
 
-def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -> None:
+def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write `content`, text as UTF-8, so that `path` holds either what it held before or all of it, also after a crash.
 
     The text goes to a new file in the same folder, to the disk, and is then renamed. A link is followed; an existing
-    file keeps its permissions; a device or pipe is written to directly. `tag` marks the unfinished file, for
-    `remove_unfinished`. UsageError if the folder does not exist or `path` is a folder, ChathpcError if the file cannot
-    be written.
+    file keeps its permissions; a device or pipe is written to directly. UsageError if the folder does not exist or `path`
+    is a folder, ChathpcError if the file cannot be written.
     """
     data = content if isinstance(content, bytes) else content.encode("utf-8")
     # What the path of a pipe (/dev/stdout, >(command)) resolves to has no name by which it can be opened.
@@ -39,7 +38,7 @@ def write_atomically(path: str | Path, content: str | bytes, *, tag: str = "") -
             with target.open("wb") as stream:
                 stream.write(data)
             return
-        _replace(target, target.with_name(_unfinished(target.name, tag)), data, mode)
+        _replace(target, target.with_name(_unfinished(target.name)), data, mode)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file.") from error
@@ -114,7 +113,7 @@ def remove_unfinished(folder: Path, tag: str) -> None:
             entry.unlink(missing_ok=True)
 
 
-def _unfinished(name: str, tag: str) -> str:
+def _unfinished(name: str, tag: str = "") -> str:
     """A name that no other process uses, on this machine or on another that shares the file system."""
     tail = f".{tag}-{secrets.token_hex(6)}{UNFINISHED}"
     room = _NAME_MAX - len(tail) - 1
