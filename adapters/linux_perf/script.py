@@ -70,7 +70,6 @@ class _Reading:
     threads: dict[tuple[int, int], int] = field(default_factory=dict)
     events: dict[str, _Counted] = field(default_factory=dict)
     comms: Counter[str] = field(default_factory=Counter)
-    frames: dict[str, Frame] = field(default_factory=dict)
     inlined: Inlined = field(default_factory=Inlined)
     idle: int = 0
     chains: int = 0
@@ -127,13 +126,24 @@ def profile_of(text: Iterable[str], path: Path) -> Profile:
 def _samples(reading: _Reading, text: Iterable[str]) -> None:
     begun: re.Match[str] | None = None
     chain = Chain(reading.stacks, reading.inlined)
-    known = reading.frames
+    known: dict[str, Frame | tuple[str, int, bool]] = {}  # what lines of frames are, which repeat
     for line in text:
-        found = known.get(line) if begun is not None else None
-        if found is not None:
-            chain.add(found)
+        told = known.get(line) if begun is not None else None
+        if told is None and begun is not None and line[:1] in (" ", "\t") and line.strip():
+            told = _frame(reading, line) or source_line(line)
+            if told is not None:
+                known[line] = told
+        if isinstance(told, Frame):
+            chain.add(told)
             if len(chain.numbers) > _DEEPEST:
                 raise AdapterError(f"has a stack of more than {_DEEPEST:,} frames", path=reading.path, hint=_HOW)
+            continue
+        if told is not None and chain.numbers:
+            file, number, inlined = told
+            if file != "??" and number > 0:
+                chain.at(file, number)
+            if inlined:
+                chain.called_inlined()
             continue
         if not line.strip():
             _finish(reading, begun, chain)
@@ -147,20 +157,6 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             elif len(reading.code) < _MOST_CODE:
                 reading.code.append(line.removeprefix(COMMENT))
             continue
-        if begun is not None and line[0] in " \t":
-            found = _frame(reading, line)
-            if found is not None:
-                known[line] = found
-                chain.add(found)
-                continue
-            place = source_line(line)
-            if place is not None and chain.numbers:
-                file, number, inlined = place
-                if file != "??" and number > 0:
-                    chain.at(file, number)
-                if inlined:
-                    chain.called_inlined()
-                continue
         match = head(line)
         if match is None:
             # A message of perf among the samples, or a line that is no sample; other records (--show-mmap-events) are no fault.
