@@ -146,12 +146,12 @@ def read_cali(path: Path) -> Table:
         if not line:
             continue
         reader.number = number
+        if number == len(lines):  # the last line, without its end: the file was cut off, perhaps in a number
+            reader.table.complete = False
+            break
         try:
             reader.line(line)
         except (KeyError, ValueError, IndexError):
-            if number == len(lines):  # the last line, without its end: the file was cut off
-                reader.table.complete = False
-                break
             raise reader.damage("is not a Caliper record") from None
     return reader.finish()
 

@@ -79,6 +79,7 @@ def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
         times = [] if lustre else list(backend.fcounter_names(module))
         number = {name: counters.index(name) for name in request["counters"] if name in counters}
         time = {name: times.index(name) for name in request["counters"] if name in times}
+        before = count
         while count < request["records"]:
             record = backend.log_get_record(log, module)
             if record is None:
@@ -100,6 +101,8 @@ def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
                 row["values"] |= {name: float(record["fcounters"][index]) for name, index in time.items()}
             out.write(json.dumps(row) + "\n")
             count += 1
+        if count == before < request["records"]:  # a log lists modules with records alone
+            raise ValueError(f"no record of its module {module} can be read: it was cut off")
     out.write(json.dumps({"end": count}) + "\n")
 
 

@@ -97,7 +97,10 @@ class _Reader:
             if by_instruction and metric.num_instances() and metric.has_correlation_ids():
                 located[name], known = self._instances(metric)
                 addresses.update(known)
-        kernel = str(action.name(action.NameBase_DEMANGLED)) or str(action.name())
+        name = action.name(action.NameBase_DEMANGLED) or action.name()
+        if name is None:
+            raise ValueError("a launch without a name: the report is incomplete")
+        kernel = str(name)
         return {
             "kernel": kernel,
             "kind": int(action.workload_type()) if hasattr(action, "workload_type") else 0,

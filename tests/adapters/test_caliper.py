@@ -279,11 +279,12 @@ def test_a_file_without_times_says_so(tmp_path: Path) -> None:
     assert own(profile, "other.any-max-flops-rep") == {"main": 2.0}
 
 
-def test_a_file_that_was_cut_off_is_read_up_to_there_and_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rest", ["__rec=ctx,ref=99", "__rec=ctx,ref=0,attr=1,data=0.0000"])
+def test_a_file_that_was_cut_off_is_read_up_to_there_and_told(rest: str, tmp_path: Path) -> None:
     path = write_cali(
         tmp_path / "a.cali", [Record(MAIN, {"sum#time.duration": 1.5}), Record(STEP, {"sum#time.duration": 2.5})]
     )
-    path.write_text(path.read_text().rstrip("\n") + "\n__rec=ctx,ref=99")
+    path.write_text(path.read_text().rstrip("\n") + f"\n{rest}")
     profile = read(path)
     assert profile.total("cpu.time") == 4.0
     assert "cut off" in profile.caveats[0]

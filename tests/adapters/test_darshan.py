@@ -417,3 +417,8 @@ def test_pandas_is_there_for_a_library_that_does_more_than_name_its_types(
     module.write_text(f"import pandas\n{use}\n{module.read_text()}")
     monkeypatch.syspath_prepend(package)
     assert chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES])).total("io.time") == 161.0
+
+
+def test_a_log_without_the_records_of_a_module_that_it_lists_was_cut_off(tmp_path: Path) -> None:
+    with pytest.raises(AdapterError, match="no record of its module MPI-IO can be read: it was cut off"):
+        chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES], MPIIO=[]))
