@@ -87,6 +87,15 @@ def read_json(path: Path, *, largest: int = LARGEST) -> Any:
     return parse_json(read_text(path, largest=largest), path)
 
 
+def object_in(text: object, longest: int = 1 << 20) -> dict[str, Any]:
+    """The JSON object in a text of at most so many characters; empty for anything else."""
+    try:
+        value = json.loads(text) if isinstance(text, str) and len(text) <= longest else None
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def parse_json(text: str, path: Path) -> Any:
     """The JSON value of `text`, which was read from `path`."""
     try:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
+from collections.abc import Iterator
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -72,6 +74,22 @@ def columns_of(text: str) -> tuple[str, ...]:
         return tuple(name.strip().lower() for name in next(csv.reader([line.rstrip("\r")])))
     except (csv.Error, StopIteration):
         return ()
+
+
+def rows_of(path: Path, *, lower: bool = True) -> Iterator[dict[str, str]]:
+    """Rows of a CSV file by the names of its columns, in lower case unless `lower` is False; short rows lack what they lack."""
+    from chathpc.adapters.content import DAMAGED, read_text
+
+    rows = csv.reader(io.StringIO(read_text(path), newline=""))
+    try:
+        columns = [name.strip().lstrip("\ufeff") for name in next(rows, [])]
+        if lower:
+            columns = [name.lower() for name in columns]
+        for row in rows:
+            if row:
+                yield dict(zip(columns, row, strict=False))
+    except csv.Error as error:
+        raise AdapterError(f"damaged CSV in line {rows.line_num}: {error}", path=path, hint=DAMAGED) from None
 
 
 def table_of(columns: tuple[str, ...]) -> Table | None:

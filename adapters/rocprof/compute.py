@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from chathpc.adapters.rocprof import WORKLOAD
-from chathpc.adapters.rocprof.csv_traces import number, rows_of
+from chathpc.adapters.rocprof import WORKLOAD, rows_of
+from chathpc.adapters.rocprof.csv_traces import number
 from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.rocprof.system import System, system_of
 from chathpc.adapters.traced.recording import integer

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
+from chathpc.adapters.content import object_in
 from chathpc.adapters.rocprof.intake import COUNTERS, SERIALISED, Intake, kernel_name
 from chathpc.adapters.rocprof.system import System, system_of
 from chathpc.adapters.sqlite import Database, open_database
@@ -83,18 +83,8 @@ def read(path: Path) -> Profile:
 
 def _system(database: Database) -> System:
     for info, roofline in database.select("compute_workload", ("sys_info_extdata", "roofline_bench_extdata")):
-        return system_of(_object(info), _object(roofline))
+        return system_of(object_in(info), object_in(roofline))
     return System()
-
-
-def _object(text: object) -> dict[str, object]:
-    if not isinstance(text, str) or len(text) > 1 << 20:
-        return {}
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _kernels(database: Database, intake: Intake) -> dict[int, int]:

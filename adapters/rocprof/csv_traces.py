@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from chathpc.adapters.content import DAMAGED, read_text
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.rocprof import Table, columns_of, table_of
+from chathpc.adapters.rocprof import Table, columns_of, rows_of, table_of
 from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.rocprof.statistics import read as read_statistics
 from chathpc.adapters.traced.recording import Facts, integer
@@ -76,20 +72,6 @@ def _files(path: Path) -> list[_File]:
             run = candidate.parent / (match[1] if match else candidate.stem)
             files.append(_File(candidate, table, str(run.relative_to(folder))))
     return files
-
-
-def rows_of(path: Path, *, lower: bool = True) -> Iterator[dict[str, str]]:
-    """Rows of a CSV file by the names of its columns, in lower case unless `lower` is False; short rows lack what they lack."""
-    reader = csv.reader(io.StringIO(read_text(path), newline=""))
-    try:
-        columns = [name.strip().lstrip("\ufeff") for name in next(reader, [])]
-        if lower:
-            columns = [name.lower() for name in columns]
-        for row in reader:
-            if row:
-                yield dict(zip(columns, row, strict=False))
-    except csv.Error as error:
-        raise AdapterError(f"damaged CSV in line {reader.line_num}: {error}", path=path, hint=DAMAGED) from None
 
 
 class _Reader:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from chathpc.adapters.content import object_in
 from chathpc.adapters.rocprof.intake import Intake, facts_of
 from chathpc.adapters.sqlite import Database, open_database, quoted
 from chathpc.adapters.traced.recording import integer
@@ -202,11 +202,5 @@ class _Run:
 
 def _message(extra: object) -> str:
     """The text of a marker, which stands in its additional data."""
-    if not isinstance(extra, str) or not 2 < len(extra) < 1 << 16:
-        return ""
-    try:
-        value = json.loads(extra)
-    except (ValueError, RecursionError):
-        return ""
-    message = value.get("message") if isinstance(value, dict) else None
+    message = object_in(extra).get("message")
     return message if isinstance(message, str) else ""

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
-from chathpc.adapters.content import DAMAGED, read_text
+from chathpc.adapters.rocprof import rows_of
 from chathpc.adapters.rocprof.intake import SYSTEM_TRACE, kernel_name
 from chathpc.adapters.traced.aggregates import Row, What, profile_of
 from chathpc.adapters.traced.recording import amount
-from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 
 _CALL = re.compile(r"(?:__)?hip[A-Z]|hsa_|nccl[A-Z]|roctx|rocDec|rocJpeg|omp_")
@@ -25,26 +23,17 @@ _DOMAINS = re.compile(
 
 def read(path: Path, files: Iterable[Path]) -> Profile:
     """A profile of sums only: no call tree, no timeline."""
-    rows = [row for file in files for row in _rows(file)]
     return profile_of(
-        rows, path, format="rocprofv3 statistics", title="HIP program", tool="rocprofv3", what="statistics",
+        chain.from_iterable(map(_rows, files)), path, format="rocprofv3 statistics", title="HIP program", tool="rocprofv3", what="statistics",
         timeline=SYSTEM_TRACE,
     )  # fmt: skip
 
 
-def _rows(path: Path) -> list[Row]:
-    table = csv.reader(io.StringIO(read_text(path), newline=""))
-    found: list[Row] = []
-    try:
-        columns = [name.strip().lower() for name in next(table, [])]
-        for cells in table:
-            row = dict(zip(columns, cells, strict=False))
-            name, time = row.get("name", ""), amount(row.get("totaldurationns"))
-            if name and time is not None and not _DOMAINS.fullmatch(name):
-                found.append(Row(_what(name, path.name), kernel_name(name), time, amount(row.get("calls"))))
-    except csv.Error as error:
-        raise AdapterError(f"damaged CSV: {error}", path=path, hint=DAMAGED) from None
-    return found
+def _rows(path: Path) -> Iterator[Row]:
+    for row in rows_of(path):
+        name, time = row.get("name", ""), amount(row.get("totaldurationns"))
+        if name and time is not None and not _DOMAINS.fullmatch(name):
+            yield Row(_what(name, path.name), kernel_name(name), time, amount(row.get("calls")))
 
 
 def _what(name: str, file: str) -> What:
