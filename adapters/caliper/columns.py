@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from chathpc.adapters.caliper.files import KERNEL_LABELS, Attribute, Region, Row, Table
-from chathpc.adapters.hpctoolkit.vocabulary import metric_for
+from chathpc.adapters.hpctoolkit.vocabulary import UNITS, metric_for
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug, unused
 from chathpc.profile.sparse import SparseValues, own_values
@@ -309,7 +309,7 @@ _ALIASES = {
     for word, statistic in (("min", "min"), ("max", "max"), ("avg", "avg"))
     for end, inclusive in (("", False), (" (exc)", False), (" (e)", False), (" (inc)", True), (" (i)", True))
 }  # fmt: skip
-_SECONDS = {"sec": 1.0, "s": 1.0, "msec": 1e-3, "ms": 1e-3, "usec": 1e-6, "us": 1e-6, "nsec": 1e-9, "ns": 1e-9}
+_SECONDS = {word: factor for word, (unit, factor) in UNITS.items() if unit == Unit.SECONDS}
 #: What was measured → id, unit, what it is. Sums only.
 _SUMS = {
     "region.count": ("calls.count", Unit.COUNT, "visits of regions"),

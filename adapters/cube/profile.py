@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.cube import FILES, FLUSHED, FOR_FUNCTIONS, FOR_WAITING
 from chathpc.adapters.cube.archive import Anchor, Archive, CubeMetric, Region, read_anchor, stored
-from chathpc.adapters.hpctoolkit.vocabulary import metric_for
+from chathpc.adapters.hpctoolkit.vocabulary import UNITS, metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
@@ -31,13 +31,6 @@ _KNOWN = {
     "bytes_get": ("mpi.get.bytes", Unit.BYTES, "bytes received in one-sided communication"),
     "io_bytes_read": ("io.read.bytes", Unit.BYTES, "bytes read"),
     "io_bytes_written": ("io.write.bytes", Unit.BYTES, "bytes written"),
-}
-_UNITS = {
-    "sec": (Unit.SECONDS, 1.0),
-    "msec": (Unit.SECONDS, 1e-3),
-    "usec": (Unit.SECONDS, 1e-6),
-    "nsec": (Unit.SECONDS, 1e-9),
-    "bytes": (Unit.BYTES, 1.0),
 }
 #: Extremes of single visits, and counts of samples: neither adds up to anything that is asked for.
 _LEFT_OUT = ("min_time", "max_time", "hits")
@@ -85,7 +78,7 @@ def read(path: Path) -> Profile:
         values=values,
         where=where,
         sources=(Source(path, anchor.creator.split(" ")[0] or "Score-P", anchor.creator.partition(" ")[2]),),
-        caveats=tuple(_caveats(metrics, lacking, anchor)),
+        caveats=tuple(_caveats(lacking, anchor)),
         not_collected=_not_collected(metrics, ranks, anchor),
         run={RANKS: str(ranks)} if ranks > 1 else {},
         timed=True,
@@ -159,7 +152,7 @@ def _locations(anchor: Anchor) -> tuple[Locations, NDArray[np.bool_], NDArray[np
 
 
 def _metric(metric: CubeMetric, taken: Mapping[str, Metric]) -> Metric:
-    unit, scale = _UNITS.get(metric.unit.lower(), (Unit.COUNT, 1.0))
+    unit, scale = UNITS.get(metric.unit.lower(), (Unit.COUNT, 1.0))
     words = metric.title or metric.name
     if metric.name == "time":
         found = Metric("cpu.time", unit, "time of the locations", metric.name, metric.unit, scale, clock=Clock.WALL)
@@ -211,7 +204,7 @@ def _put(
     metrics[metric.id] = metric
 
 
-def _caveats(metrics: Mapping[str, Metric], lacking: Sequence[str], anchor: Anchor) -> Iterable[str]:
+def _caveats(lacking: Sequence[str], anchor: Anchor) -> Iterable[str]:
     for name in lacking:
         yield f"{name}: call paths have less than their children; the larger numbers were used."
     if any(

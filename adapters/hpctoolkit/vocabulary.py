@@ -13,19 +13,14 @@ from dataclasses import replace
 
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug, unused
 
-#: unit suffix in the name → unit, factor to that unit
-_UNITS: dict[str, tuple[Unit, float]] = {
-    "sec": (Unit.SECONDS, 1.0),
-    "s": (Unit.SECONDS, 1.0),
-    "usec": (Unit.SECONDS, 1e-6),
-    "us": (Unit.SECONDS, 1e-6),
-    "nsec": (Unit.SECONDS, 1e-9),
-    "b": (Unit.BYTES, 1.0),
-    "bytes": (Unit.BYTES, 1.0),
-    "gb": (Unit.BYTES, 1e9),
-    "cyc": (Unit.CYCLES, 1.0),
-    "%": (Unit.PERCENT, 1.0),
-}
+#: A unit as tools write it, in lower case → unit, factor to that unit
+UNITS: dict[str, tuple[Unit, float]] = {
+    "sec": (Unit.SECONDS, 1.0), "s": (Unit.SECONDS, 1.0), "msec": (Unit.SECONDS, 1e-3), "ms": (Unit.SECONDS, 1e-3),
+    "usec": (Unit.SECONDS, 1e-6), "us": (Unit.SECONDS, 1e-6), "nsec": (Unit.SECONDS, 1e-9), "ns": (Unit.SECONDS, 1e-9),
+    "b": (Unit.BYTES, 1.0), "bytes": (Unit.BYTES, 1.0), "kb": (Unit.BYTES, 1e3), "mb": (Unit.BYTES, 1e6),
+    "gb": (Unit.BYTES, 1e9), "kib": (Unit.BYTES, 2.0**10), "mib": (Unit.BYTES, 2.0**20), "gib": (Unit.BYTES, 2.0**30),
+    "cyc": (Unit.CYCLES, 1.0), "%": (Unit.PERCENT, 1.0),
+}  # fmt: skip
 
 #: stem → (canonical id, unit where the name has none, what it counts)
 _HOST: dict[str, tuple[str, Unit, str]] = {
@@ -160,11 +155,11 @@ def metric_for(source_name: str) -> Metric:
     suffix.
     """
     stem, suffix = split_name(source_name)
-    unit, scale = _UNITS.get(suffix.lower(), (Unit.COUNT, 1.0))
+    unit, scale = UNITS.get(suffix.lower(), (Unit.COUNT, 1.0))
     named = _HOST.get(stem) or _GPU.get(stem)
     if named is not None:
         identifier, default_unit, description = named
-        if suffix.lower() not in _UNITS:
+        if suffix.lower() not in UNITS:
             unit = default_unit
         if source_name.startswith("perf::") and stem in _CPU:
             scale = 1e-9  # the kernel counts these clocks in nanoseconds

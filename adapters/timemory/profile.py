@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from chathpc.adapters.content import damaged, read_json
-from chathpc.adapters.hpctoolkit.vocabulary import metric_for
+from chathpc.adapters.hpctoolkit.vocabulary import UNITS, metric_for
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
@@ -183,13 +183,6 @@ def _thread(value: object) -> int:
 
 
 MOST_FILES = 1_000
-_UNITS = {
-    "sec": (Unit.SECONDS, 1.0), "s": (Unit.SECONDS, 1.0), "msec": (Unit.SECONDS, 1e-3), "ms": (Unit.SECONDS, 1e-3),
-    "usec": (Unit.SECONDS, 1e-6), "us": (Unit.SECONDS, 1e-6), "nsec": (Unit.SECONDS, 1e-9), "ns": (Unit.SECONDS, 1e-9),
-    "b": (Unit.BYTES, 1.0), "bytes": (Unit.BYTES, 1.0), "kb": (Unit.BYTES, 1e3), "mb": (Unit.BYTES, 1e6),
-    "gb": (Unit.BYTES, 1e9), "kib": (Unit.BYTES, 2.0**10), "mib": (Unit.BYTES, 2.0**20), "gib": (Unit.BYTES, 2.0**30),
-    "%": (Unit.PERCENT, 1.0),
-}  # fmt: skip
 _WALL = ("wall_clock", "real_clock", "virtual_clock", "wall", "real", "monotonic_clock")
 _CPU = ("cpu_clock", "thread_cpu_clock", "process_cpu_clock", "cpu", "thread_cpu", "process_cpu")
 #: Components whose values are levels, not amounts.
@@ -311,7 +304,7 @@ def _put(
 
 
 def _metric(component: Component, label: str, unit_word: str, words: str, taken: Mapping[str, Metric]) -> Metric:
-    unit, scale = _UNITS.get(unit_word.lower(), (Unit.COUNT, 1.0))
+    unit, scale = UNITS.get(unit_word.lower(), (Unit.COUNT, 1.0))
     name = component.name if len(component.labels) == 1 else label
     aggregation = Aggregation.SUM
     clock = None
