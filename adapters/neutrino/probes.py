@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ _SAVE = re.compile(r"SAVE\.([usbf]\d+)\s*\{([^}]*)\}")
 MOST_PROBES, MOST_FIELDS = 64, 64
 LARGEST = 1 << 20
 
-RECORD_AGAIN = "Record it again: neutrino -t TOOL PROGRAM"
+refused = partial(AdapterError, hint="Record it again: neutrino -t TOOL PROGRAM")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +54,11 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
     try:
         document = tomllib.loads(read_text(path, largest=LARGEST))
     except tomllib.TOMLDecodeError as error:
-        raise AdapterError(f"damaged TOML: {clean(str(error))}", path=path, hint=RECORD_AGAIN) from None
+        raise refused(f"damaged TOML: {clean(str(error))}", path=path) from None
     except ValueError as error:  # a number with thousands of digits
-        raise AdapterError(f"damaged TOML: {clean(str(error))[:100]}", path=path, hint=RECORD_AGAIN) from None
+        raise refused(f"damaged TOML: {clean(str(error))[:100]}", path=path) from None
     except RecursionError:
-        raise AdapterError("the TOML is nested too deeply", path=path, hint=RECORD_AGAIN) from None
+        raise refused("the TOML is nested too deeply", path=path) from None
     maps = document.get("map")
     found = []
     if isinstance(maps, Mapping):
@@ -69,7 +70,7 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
                 found.append(_older(str(name), entry, path))
     if not found or len(found) > MOST_PROBES:
         what = "describes no probe that saves records" if not found else f"describes {len(found)} probes"
-        raise AdapterError(what, path=path, hint=RECORD_AGAIN)
+        raise refused(what, path=path)
     return tuple(found)
 
 
@@ -87,7 +88,7 @@ def _map(name: str, entry: Mapping[str, Any], path: Path) -> Probe:
                 pairs.append((str(one["name"]), one.get("dtype", one.get("type"))))
     level = entry.get("level")
     if level not in ("thread", "warp"):
-        raise AdapterError(f"map '{clean(name)}' has no level (thread or warp)", path=path, hint=RECORD_AGAIN)
+        raise refused(f"map '{clean(name)}' has no level (thread or warp)", path=path)
     return Probe(name, level == "warp", _record(name, pairs, path))
 
 
@@ -95,7 +96,7 @@ def _older(name: str, entry: Mapping[str, Any], path: Path) -> Probe:
     """A probe with a data model: fields are what its assembly saves."""
     model = _DATAMODEL.fullmatch(entry["datamodel"].strip())
     if model is None:
-        raise AdapterError(f"probe '{clean(name)}' has an unknown data model", path=path, hint=RECORD_AGAIN)
+        raise refused(f"probe '{clean(name)}' has an unknown data model", path=path)
     pairs = []
     for text in (entry.get("before"), entry.get("after")):
         for kind, names in _SAVE.findall(text) if isinstance(text, str) else ():
@@ -108,12 +109,8 @@ def _record(name: str, pairs: list[tuple[str, Any]], path: Path) -> np.dtype[Any
     for field, kind in pairs:
         word = kind[0] if isinstance(kind, list) and kind else kind
         if word not in _TYPES:
-            raise AdapterError(
-                f"field '{clean(field)}' of '{clean(name)}' has an unknown type", path=path, hint=RECORD_AGAIN
-            )
+            raise refused(f"field '{clean(field)}' of '{clean(name)}' has an unknown type", path=path)
         fields.append((field, _TYPES[word]))
     if not fields or len(fields) > MOST_FIELDS or len({field for field, _ in fields}) < len(fields):
-        raise AdapterError(
-            f"the fields of '{clean(name)}' are none, too many, or not distinct", path=path, hint=RECORD_AGAIN
-        )
+        raise refused(f"the fields of '{clean(name)}' are none, too many, or not distinct", path=path)
     return np.dtype(fields)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.adapters.neutrino.probes import RECORD_AGAIN, Probe
+from chathpc.adapters.neutrino.probes import Probe, refused
 from chathpc.errors import AdapterError
 
 WARP = 32
@@ -70,25 +70,21 @@ def read_result(path: Path, probes: Sequence[Probe]) -> Result:
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check its permissions.") from None
     if len(head) < _HEADER.size:
-        raise AdapterError(f"has {len(head)} bytes; its header alone has {_HEADER.size}", path=path, hint=RECORD_AGAIN)
+        raise refused(f"has {len(head)} bytes; its header alone has {_HEADER.size}", path=path)
     gx, gy, gz, bx, by, bz, shared, count = _HEADER.unpack_from(head)
     blocks, threads = gx * gy * gz, bx * by * bz
     if not 0 < blocks <= MOST_BLOCKS or not 0 < threads <= MOST_THREADS:
-        raise AdapterError(
-            f"a launch of {blocks} blocks of {threads} threads is impossible", path=path, offset=0, hint=RECORD_AGAIN
-        )
+        raise refused(f"a launch of {blocks} blocks of {threads} threads is impossible", path=path, offset=0)
     if count != len(probes):
-        raise AdapterError(
-            f"has {count} sections, but probe.toml describes {len(probes)}", path=path, offset=28, hint=RECORD_AGAIN
-        )
+        raise refused(f"has {count} sections, but probe.toml describes {len(probes)}", path=path, offset=28)
     if len(head) < _HEADER.size + _SECTION.size * count:
-        raise AdapterError("the table of sections ends too early", path=path, hint=RECORD_AGAIN)
+        raise refused("the table of sections ends too early", path=path)
     offset = _HEADER.size + _SECTION.size * count
     sections = []
     for number, probe in enumerate(probes):
         at = _HEADER.size + _SECTION.size * number
         rows = blocks * (-(-threads // WARP) if probe.by_warp else threads)
-        length, stored = _length(head, at, rows, threads, probe)
+        length, stored = _length(head, at, rows, probe)
         if stored != offset:
             raise AdapterError(
                 f"section {number + 1} ({probe.name}) claims to begin at byte {stored}, but the one before ends at {offset}",
@@ -96,23 +92,20 @@ def read_result(path: Path, probes: Sequence[Probe]) -> Result:
             )  # fmt: skip
         each, rest = divmod(length, rows * probe.record.itemsize)
         if rest:
-            raise AdapterError(
+            raise refused(
                 f"section {number + 1} ({probe.name}) has {length} bytes for {rows} rows of records of "
-                f"{probe.record.itemsize} bytes", path=path, offset=at, hint=RECORD_AGAIN,
-            )  # fmt: skip
+                f"{probe.record.itemsize} bytes",
+                path=path,
+                offset=at,
+            )
         sections.append(Section(probe, path, offset, rows, each))
         offset += length
     if offset != size:
-        raise AdapterError(
-            f"its sections end at byte {offset}, the file at {size}",
-            path=path,
-            offset=min(offset, size),
-            hint=RECORD_AGAIN,
-        )
+        raise refused(f"its sections end at byte {offset}, the file at {size}", path=path, offset=min(offset, size))
     return Result(path, (gx, gy, gz), (bx, by, bz), shared, tuple(sections))
 
 
-def _length(head: bytes, at: int, rows: int, threads: int, probe: Probe) -> tuple[int, int]:
+def _length(head: bytes, at: int, rows: int, probe: Probe) -> tuple[int, int]:
     """Bytes of a section and its offset, whichever of the two layouts its entry has."""
     size, divisor, offset = _SECTION.unpack_from(head, at)
     if divisor in (1, WARP) and divisor == (WARP if probe.by_warp else 1):

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.adapters.content import read_text
-from chathpc.adapters.neutrino.probes import RECORD_AGAIN, read_probes
+from chathpc.adapters.neutrino.probes import read_probes, refused
 from chathpc.adapters.neutrino.result import MOST_PAGES, PAGE, Measures, Result, measure, read_result
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
@@ -119,7 +119,7 @@ def read(path: Path) -> Profile:
     """
     probes = read_probes(path / "probe.toml") if (path / "probe.toml").is_file() else None
     if probes is None:
-        raise AdapterError("probe.toml is missing, so the records cannot be interpreted", path=path, hint=RECORD_AGAIN)
+        raise refused("probe.toml is missing, so the records cannot be interpreted", path=path)
     caveats: list[str] = []
     if (path / "event.log").is_file():
         log = read_log(path / "event.log")
@@ -184,7 +184,7 @@ def _results(folder: Path) -> list[Path]:
     try:
         files = [file for file in folder.iterdir() if file.suffix == ".bin" and file.is_file()]
     except OSError as error:
-        raise AdapterError(error.strerror or "cannot be read", path=folder, hint=RECORD_AGAIN) from None
+        raise refused(error.strerror or "cannot be read", path=folder) from None
 
     def begin(file: Path) -> tuple[float, str]:
         try:
@@ -198,10 +198,9 @@ def _results(folder: Path) -> list[Path]:
 def _check(result: Result, launch: Launch) -> None:
     """The header must agree with what the log says of the same launch."""
     if launch.shape and launch.shape != (*result.grid, *result.block):
-        raise AdapterError(
+        raise refused(
             f"the log says it was launched as {launch.shape[:3]} × {launch.shape[3:]}, its header {result.grid} × {result.block}",
-            path=result.path, offset=0, hint=RECORD_AGAIN,
-        )  # fmt: skip
+            path=result.path, offset=0)  # fmt: skip
     size = result.path.stat().st_size
     if launch.size is not None and launch.size != size:
         raise AdapterError(f"has {size} bytes; event.log says {launch.size}", path=result.path, hint="Copy it again.")
