@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from chathpc.adapters.sqlite_pages import LEAF, Bytes, Numbers, PageFile, Unusual, cells, varint, window
 
-#: Serial types (section 2.1): NULL, a float, the numbers 0 and 1, two that are never stored; from TEXT on, blobs and texts.
-NULL, REAL, ZERO, ONE, TEXT = 0, 7, 8, 9, 12
+#: Serial types (section 2.1): NULL, a float, the number 1; from TEXT on, blobs and texts.
+NULL, REAL, ONE, TEXT = 0, 7, 9, 12
 #: Bytes of an integer of the serial types 0 to 9.
 WIDTHS = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)
 #: Lengths of what has a type of one byte.

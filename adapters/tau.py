@@ -109,7 +109,7 @@ def read(path: Path) -> Profile:
         where=_locations(places),
         sources=(Source(path, "TAU"),),
         caveats=(*_caveats(contents, paths), *_others(path)),
-        not_collected=_not_collected(contents, paths, ranks),
+        not_collected=_not_collected(contents, paths),
         run={RANKS: str(ranks)} if ranks > 1 else {},
         timed=True,
     )
@@ -220,7 +220,7 @@ def _caveats(contents: Sequence[tuple[Place, TauFile]], paths: Paths) -> Iterabl
         yield f"TAU stopped timing {len(throttled)} functions that were called too often; their time is attributed to their callers."
 
 
-def _not_collected(contents: Sequence[tuple[Place, TauFile]], paths: Paths, ranks: int) -> Mapping[str, str]:
+def _not_collected(contents: Sequence[tuple[Place, TauFile]], paths: Paths) -> Mapping[str, str]:
     missing = {}
     if not paths.callers or paths.cut:
         missing["whole call paths"] = "TAU_CALLPATH=1 TAU_CALLPATH_DEPTH=100 tau_exec ./app"

@@ -125,9 +125,9 @@ class DatabaseFile:
         found: NDArray[np.void] = self.data[offsets[:, None] + np.arange(size)].view(layout)
         return found
 
-    def string(self, offset: int, end: int | None = None) -> str:
+    def string(self, offset: int) -> str:
         """The NUL-terminated text at `offset`; bytes that are no UTF-8, and control characters, become U+FFFD."""
-        stop = len(self.data) if end is None else min(end, len(self.data))
+        stop = len(self.data)
         if not 0 < offset < stop:
             raise self.damaged("a string lies outside the file", offset)
         length = 64

@@ -17,8 +17,6 @@ from chathpc.profile.location import Locations
 from chathpc.profile.timeline import Lane, Timeline
 from chathpc.profile.tree import FloatArray, Int64Array
 
-PROFILES, ID_TUPLES = range(2)
-
 #: No count, time or size comes near it; sums of larger values could overflow.
 LARGEST_VALUE = 1e200
 
@@ -102,7 +100,7 @@ class ProfileDatabase:
 
     def __init__(self, file: DatabaseFile) -> None:
         self.file = file
-        head = file.header(PROFILES, st.PROFILES)
+        head = file.header(0, st.PROFILES)
         self.rows = file.array(int(head["pProfiles"]), st.PROFILE, int(head["nProfiles"]), int(head["szProfile"]))
         self.is_summary = (self.rows["flags"] & st.IS_SUMMARY) != 0
         self.locations = np.flatnonzero(~self.is_summary)

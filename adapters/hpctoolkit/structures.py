@@ -24,8 +24,6 @@ FILES = {
     "trace.db": (b"trce", b"trace.db", 1),
 }
 
-Fields = tuple[tuple[str, int, str], ...]
-
 
 def structure(size: int, *fields: tuple[str, int, str]) -> np.dtype[Any]:
     """A structure of `size` bytes with `fields` (name, offset, little-endian type)."""
@@ -93,7 +91,7 @@ HAS_FUNCTION, HAS_SRCLOC, HAS_POINT = 1, 2, 4
 LEXICAL_FUNCTION, LEXICAL_LOOP, LEXICAL_LINE, LEXICAL_INSTRUCTION = range(4)
 
 #: Propagation scope types.
-SCOPE_POINT, SCOPE_EXECUTION, SCOPE_TRANSITIVE = 1, 2, 3
+SCOPE_EXECUTION, SCOPE_TRANSITIVE = 2, 3
 COMBINE_SUM = 0
 
 # -- profile.db ----------------------------------------------------------------------------------------------

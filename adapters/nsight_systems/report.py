@@ -142,8 +142,6 @@ SLACK_SECONDS = 2.0
 
 def read(path: Path) -> Profile:
     """The profile of an export, a report or the exports and reports of one job in a folder; AdapterError for damage."""
-    from chathpc.adapters.nsight_systems.report import read_job
-
     glance = Glance(path)
     with ExitStack() as stack:
         if glance.is_folder:

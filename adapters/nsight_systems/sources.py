@@ -187,7 +187,7 @@ def ranges(
     kind, domain = found["eventType"], found.get("domainId", 0)
     pid = found["globalTid"] & PROCESS_BITS
     is_range = (kind == PUSH_POP) | (kind == START_END)
-    names, text_of = _range_names(database, assembly, found, is_range)
+    names, text_of = _range_names(database, assembly, found)
     ranks = _ranks(kind, pid, text_of)
     domains = _domains(kind, domain, pid, text_of)
     open_end = is_range & (found["end"] == -1)
@@ -210,9 +210,7 @@ def ranges(
     return result, ranks
 
 
-def _range_names(
-    database: Database, assembly: Assembly, found: Rows, is_range: np.ndarray[tuple[int], np.dtype[np.bool_]]
-) -> tuple[Int32Array, Callable[[int], str]]:
+def _range_names(database: Database, assembly: Assembly, found: Rows) -> tuple[Int32Array, Callable[[int], str]]:
     """The number of each row's name, from its own text or the registered one; and what finds the text of a row."""
     n = found.count
     own: dict[str, int] = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -49,26 +48,17 @@ _MEETING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns that the child handed over, by name; see `COLUMNS` there."""
+#: What the child handed over, by name; see `COLUMNS` there.
+Columns = Mapping[str, Indices]
 
-    by_name: Mapping[str, Indices]
 
-    @classmethod
-    def of(cls, answers: Iterable[Mapping[str, Any]]) -> Columns:
-        """The columns in the lines that follow the sums; ones without values are empty."""
-        parts: dict[str, list[Indices]] = {name: [] for name in COLUMNS}
-        for answer in answers:
-            name = answer["column"]
-            parts[name].append(np.frombuffer(base64.b64decode(answer["data"]), dtype=COLUMNS[name]))
-        return cls({
-            name: np.concatenate(values) if values else np.zeros(0, dtype=COLUMNS[name])
-            for name, values in parts.items()
-        })  # fmt: skip
-
-    def __getitem__(self, name: str) -> Indices:
-        return self.by_name[name]
+def columns_of(answers: Iterable[Mapping[str, Any]]) -> Columns:
+    """The columns in the lines that follow the sums; ones without values are empty."""
+    parts = {name: [np.zeros(0, dtype=kind)] for name, kind in COLUMNS.items()}
+    for answer in answers:
+        name = answer["column"]
+        parts[name].append(np.frombuffer(base64.b64decode(answer["data"]), dtype=COLUMNS[name]))
+    return {name: np.concatenate(values) for name, values in parts.items()}
 
 
 def traced(answer: Mapping[str, Any], columns: Columns, node: IntArray, device: Sequence[bool]) -> Timeline | None:
@@ -177,7 +167,7 @@ def _collectives(answer: Mapping[str, Any], columns: Columns) -> Collectives:
     return Collectives(instance, columns["part.call"], columns["part.done"], is_root, meeting)
 
 
-def gaps_of(answer: Mapping[str, Any], timeline: Timeline | None) -> Iterator[str]:
+def gaps_of(timeline: Timeline | None) -> Iterator[str]:
     """What the timeline lacks, as sentences."""
     if timeline is None:
         return
@@ -249,7 +239,7 @@ def read(path: Path) -> Profile:
         values=values,
         where=where,
         sources=(Source(path, "OTF2"),),
-        caveats=(*_caveats(answer), *gaps_of(answer, timeline)),
+        caveats=(*_caveats(answer), *gaps_of(timeline)),
         not_collected=_not_collected(
             answer, ranks, has_partners=timeline is not None and timeline.communication is not None
         ),
@@ -272,7 +262,7 @@ def _answer(anchor: Path) -> tuple[Mapping[str, Any], Columns]:
         answers = child.answers()
         answer = next(answers, None)
         ended = child.ended
-        columns = Columns.of(answers)
+        columns = columns_of(answers)
     if answer is None:
         raise AdapterError(f"the OTF2 library {ended} on the trace: it is damaged", path=anchor, hint=DAMAGED)
     if "error" in answer:
