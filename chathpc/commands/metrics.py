@@ -42,14 +42,17 @@ def command(path: Path, all_threads: bool, form: str, output: str | None, quiet:
 
 
 def _spread(profile: Profile) -> dict[str, float] | None:
-    """Smallest, mean and largest total of the time over the locations that have any."""
+    """Smallest, mean and largest total of the time over the locations that have any; None where one has those of several added up."""
     import numpy as np
 
-    if profile.time is None:
+    from chathpc.profile.profile import RANKS_ADDED, THREADS_ADDED
+
+    if profile.time is None or profile.told(RANKS_ADDED) > 1 or profile.told(THREADS_ADDED) > 1:
         return None
     totals = profile.location_totals(profile.time.id)
-    totals = totals[np.isfinite(totals)]
-    if len(totals) == 0:
+    timed = np.isfinite(totals)
+    ranks, totals = profile.where.rank[timed & ~profile.where.is_gpu], totals[timed]
+    if len(totals) == 0 or ((ranks < 0).any() and (ranks >= 0).any()):
         return None
     return {"count": len(totals), "min": float(totals.min()), "mean": float(totals.mean()), "max": float(totals.max())}
 

@@ -422,3 +422,12 @@ def test_pandas_is_there_for_a_library_that_does_more_than_name_its_types(
 def test_a_log_without_the_records_of_a_module_that_it_lists_was_cut_off(tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match="no record of its module MPI-IO can be read: it was cut off"):
         chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES], MPIIO=[]))
+
+
+def test_times_of_all_ranks_together_are_no_location_beside_single_ranks(tmp_path: Path) -> None:
+    from chathpc.commands.metrics import _spread
+
+    together = chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES, own(3, 2.0)]))
+    assert _spread(together) is None
+    apart = chathpc.load(write_log(tmp_path / "b.darshan", POSIX=[own(rank, 2.0 + rank) for rank in range(4)]))
+    assert _spread(apart) is not None
