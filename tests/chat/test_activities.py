@@ -131,7 +131,8 @@ def test_a_problem_that_was_found_is_told_with_what_to_do() -> None:
 def test_a_problem_that_was_not_found_says_what_was_and_what_would_show_it() -> None:
     asked = example("omp")
     answer = call(asked, "findings", {"words": "false sharing"})
-    assert answer.text == f"No finding of 'False sharing'. Found instead: {asked.diagnosis.headline}"
+    unseen = "No finding of 'False sharing'. Nothing that was measured could tell."
+    assert answer.text == f"{unseen} Found instead: {asked.diagnosis.headline}"
     assert "perf c2c record" in answer.lines[0]
 
 

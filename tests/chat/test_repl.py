@@ -206,7 +206,7 @@ def test_a_command_says_how_it_is_written() -> None:
         ("/callers so", ["solve"]),
         ("/tree main by=l", ["loop", "line"]),
         ("/top metric=io", ["io.write.bytes"]),
-        ("/top l", ["line", "loop", "limit="]),
+        ("/top l", ["line", "loop", "least=", "limit="]),
         ("/source he", ["heat.c"]),
         ("/metrics cpu", ["cpu.time"]),
         ("/catalogue omp-false", ["omp-false-sharing"]),

@@ -54,7 +54,7 @@ class TopArguments(Arguments):
 def top(session: Session, asked: TopArguments) -> Result:
     """The rows with the largest values of a metric."""
     name = asked.metric or ("gpu.kernel.time" if asked.by == "kernel" and "gpu.kernel.time" in session.additive else "")
-    if name and session.any_metric(name).aggregation == Aggregation.DERIVED:  # a value of each kernel
+    if asked.by == "kernel" and session.any_metric(name).aggregation == Aggregation.DERIVED:  # a value of each
         return measured(session, MeasuredArguments(metric=name, most=not asked.least, least=asked.least))
     metric = session.metric(name)
     table = session.rows(asked.by, metric)
