@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from math import prod
 
 from chathpc.diagnosis.source.affine import scope_of
-from chathpc.diagnosis.source.layout import array_bytes, element, size_of, trips, type_size, value
+from chathpc.diagnosis.source.layout import array_bytes, element, product_of, size_of, trips, type_size, value
 from chathpc.diagnosis.source.model import Declaration, Does, Expr, Function, Kind, Unit, root
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.strides import CACHE
@@ -120,17 +119,13 @@ def _allocated(made: Expr, declared: Declaration | None, function: Function, uni
         aligned = made.short in ("aligned_alloc", "memalign") and len(made.parts) == 2
         return _number(made.parts[1 if aligned else 0], function, unit)
     if made.short == "calloc" and len(made.parts) == 2:
-        counts = [_number(part, function, unit) for part in made.parts]
-        return None if None in counts else prod(count for count in counts if count is not None)
+        return product_of(_number(part, function, unit) for part in made.parts)
     if made.text in ("new", "resize", "allocate") and made.parts and declared is not None:
         size = size_of(
             replace(element(declared), pointers=max(element(declared).pointers - (made.text == "new"), 0), dims=()),
             unit,
         )
-        counts = [_number(part, function, unit) for part in made.parts]
-        if size is None or None in counts:
-            return None
-        return size * prod(count for count in counts if count is not None)
+        return product_of((size, *(_number(part, function, unit) for part in made.parts)))
     return None
 
 
@@ -189,12 +184,12 @@ def _of_items(record: str, file: SourceFile) -> int | None:
                 if not _is_called_once(function, file):
                     return None
                 known = {**unit.constants, **_constants(function, unit)}
-                counts = [trips(loop, known) for loop in function.chain(statement.loop)]
+                count = product_of(trips(loop, known) for loop in function.chain(statement.loop))
                 many = _number(call.parts[0], function, unit) if call.text == "new" and call.parts else None
-                if None in counts or (many is None and (statement.loop < 0 or (call.text == "new" and call.parts))):
+                if count is None or (many is None and (statement.loop < 0 or (call.text == "new" and call.parts))):
                     return None
                 each = -(-(size + _HEAD) // _STEP) * _STEP if many is None else size * many
-                total += prod(count for count in counts if count is not None) * each
+                total += count * each
     for one in unit.variables.values():
         if one.dims and not one.pointers and one.type.removeprefix("struct ") == record:
             total += array_bytes(Expr(Kind.NAME, one.name), file.everything()[0], unit) or 0

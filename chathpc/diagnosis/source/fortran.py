@@ -152,8 +152,8 @@ def declared(node: Node) -> Iterator[Declaration]:
     for each in attributes:
         if text_of(each).lower().startswith("dimension"):
             shared = _dims(next((child for child in each.named_children if child.type == "argument_list"), None))
-    const = any(word.startswith("parameter") for word in words)
-    pointer = int(any(word.startswith("pointer") for word in words))
+    const, allocatable, saved = (word in words for word in ("parameter", "allocatable", "save"))
+    pointer = int("pointer" in words)
     for one in node.children_by_field_name("declarator"):
         value = None
         if one.type == "init_declarator":
@@ -164,7 +164,10 @@ def declared(node: Node) -> Iterator[Declaration]:
         if one is not None and one.type == "sized_declarator":
             name = text_of(one.named_child(0))
             dims = _dims(one.named_child(1)) or shared
-        yield Declaration(name.lower(), kind, pointer, const=const, dims=dims, value=value, line=line_of(node))
+        yield Declaration(
+            name.lower(), kind, pointer, const=const, dims=dims, value=value, line=line_of(node), static=saved,
+            allocatable=allocatable,
+        )  # fmt: skip
 
 
 def _dimensioned(node: Node) -> Iterator[Declaration]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from chathpc.diagnosis.source.affine import scope_of
 from chathpc.diagnosis.source.kernel_flow import atomics, barriers, chain, divergence, double_precision
 from chathpc.diagnosis.source.kernel_memory import bank_conflicts, own_arrays, uncoalesced
 from chathpc.diagnosis.source.lanes import Lanes, called
-from chathpc.diagnosis.source.layout import value
+from chathpc.diagnosis.source.layout import product_of, value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Launch
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
@@ -114,6 +113,5 @@ def _count(function: Function, source: SourceFile, expr: Expr) -> int | None:
     if expr.kind == Kind.NAME and expr.text in scope.values:
         expr = scope.values[expr.text]
     if expr.kind == Kind.CALL and expr.short == "dim3":
-        counts = [_count(function, source, part) for part in expr.parts]
-        return None if None in counts else prod(count for count in counts if count is not None)
+        return product_of(_count(function, source, part) for part in expr.parts)
     return value(expr, source.unit.constants)

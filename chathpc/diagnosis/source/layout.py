@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import prod
 
 from chathpc.diagnosis.source.c_family import constant
@@ -83,8 +83,14 @@ def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
 
 def elements(one: Declaration, unit: Unit) -> int | None:
     """How many there are in all dimensions of a declared variable, 1 without any; None where a size is no constant."""
-    counts = [value(dim, unit.constants) for dim in one.dims]
-    return None if None in counts else prod(count for count in counts if count is not None)
+    return product_of(value(dim, unit.constants) for dim in one.dims)
+
+
+def product_of(counts: Iterable[int | None]) -> int | None:
+    """The product of numbers; None where one of them is not known."""
+    listed = [*counts]
+    known = [count for count in listed if count is not None]
+    return prod(known) if len(known) == len(listed) else None
 
 
 def value(expr: Expr | None, constants: Mapping[str, int]) -> int | None:

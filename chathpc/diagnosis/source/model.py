@@ -97,6 +97,7 @@ class Expr:
             if one.base is not None:
                 todo.append(one.base)
 
+
     def names(self) -> frozenset[str]:
         """Names used in it; a member counts by its own name as well as by its object's."""
         return frozenset(one.text for one in self.walk() if one.kind in (Kind.NAME, Kind.MEMBER))
@@ -137,6 +138,7 @@ class Declaration:
     loop: int = -1
     line: int = 0
     static: bool = False
+    allocatable: bool = False
     aligned: int = 0  #: bytes that its type is aligned to, where that is told
     space: str = ""  #: memory of a GPU: shared, constant, device, managed
 

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, line_of, text_of
-from chathpc.fix.recipes.fortran.statements import (
-    Declared,
-    called,
-    declaration,
-    declarations_end,
-    identifiers,
-    squeezed,
-)
+from chathpc.fix.recipes.fortran.statements import called, declarations_end, identifiers, squeezed
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -39,22 +32,18 @@ def _allocated(node: Node, procedure: Procedure) -> list[str]:
         if each.type != "sized_allocation" or children(each)[0].type != "identifier":
             return []
         name = text_of(children(each)[0])
-        own = declaration(procedure, name)
-        if own is None or not _is_own_array(name, own, procedure):
+        if not _is_own_array(name, procedure):
             return []
         names.append(name)
     return names
 
 
-def _is_own_array(name: str, own: Declared, procedure: Procedure) -> bool:
-    kind = own.type.lower().replace(" ", "")
-    return (
-        own.is_allocatable
-        and _INTRINSIC_TYPE.match(kind) is not None
-        and name not in procedure.parameters
-        and not (procedure.model.returns is not None and procedure.model.returns.name == name)
-        and "save" not in own.attributes
-    )
+def _is_own_array(name: str, procedure: Procedure) -> bool:
+    own = next((one for one in procedure.model.declarations if one.name == name), None)
+    result = procedure.model.returns
+    if own is None or not own.allocatable or own.static or (result is not None and result.name == name):
+        return False
+    return _INTRINSIC_TYPE.match(own.type) is not None
 
 
 def between_calls(context: Context, spot: Spot) -> Iterator[Change]:
@@ -114,11 +103,9 @@ def _is_moved(name: str, procedure: Procedure, program: Program) -> bool:
         parent = one.parent
         if parent is not None and parent.type in ("argument_list", "keyword_argument"):
             call = parent.parent if parent.type == "argument_list" else parent.parent and parent.parent.parent
+            callees = program.named(called(call))
             if called(call) in ("allocated", "move_alloc") or any(
-                known is None or known.is_allocatable
-                for callee in program.named(called(call))
-                for each in callee.model.parameters
-                for known in [declaration(callee, each.name)]
+                each.allocatable or not each.type for callee in callees for each in callee.model.parameters
             ):
                 return True
     return False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Declaration, Expr, Kind
@@ -34,43 +33,6 @@ def identifiers(node: Node, name: str) -> list[Node]:
     """Where a name stands in the node: neither members of that name nor keywords of arguments."""
     named = (one for one in nodes(node, "identifier") if text_of(one) == name)
     return [one for one in named if one.parent is None or field(one.parent, "name") != one]
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """How a variable is declared: its type as it is written, its attributes in lower case."""
-
-    type: str
-    attributes: tuple[str, ...]
-
-    @property
-    def is_allocatable(self) -> bool:
-        """True for what is allocated by statements."""
-        return "allocatable" in self.attributes
-
-
-def declaration(procedure: Procedure, name: str) -> Declared | None:
-    """The declaration of a variable in the procedure itself (not in what contains it); None where it has none, or several."""
-    found = [
-        each
-        for node in procedure.node.named_children
-        if node.type == "variable_declaration"
-        for each in [_declared_as(node, name)]
-        if each is not None
-    ]
-    return found[0] if len(found) == 1 else None
-
-
-def _declared_as(node: Node, name: str) -> Declared | None:
-    attributes = [re.sub(r"\s", "", text_of(each)) for each in node.children_by_field_name("attribute")]
-    for one in node.children_by_field_name("declarator"):
-        plain = one
-        if plain.type == "init_declarator":
-            plain = field(plain, "left") or children(plain)[0]
-        own = children(plain)[0] if plain.type == "sized_declarator" else plain
-        if text_of(own) == name:
-            return Declared(text_of(field(node, "type")), tuple(attributes))
-    return None
 
 
 #: What the model has without blanks.
