@@ -97,7 +97,6 @@ class Expr:
             if one.base is not None:
                 todo.append(one.base)
 
-
     def names(self) -> frozenset[str]:
         """Names used in it; a member counts by its own name as well as by its object's."""
         return frozenset(one.text for one in self.walk() if one.kind in (Kind.NAME, Kind.MEMBER))
