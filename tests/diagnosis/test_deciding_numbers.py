@@ -169,7 +169,6 @@ ALLOWED = {
     "fix/original.py": {"_SHOWN": TOLD},
     "fix/outputs.py": {"_SHOWN": TOLD, "_REAL": LABEL},
     "fix/patch.py": {"_GIT_SECONDS": WORK, "unified": LABEL},
-    "fix/project.py": {"Check": OPTION},
     "fix/project_file.py": {"_LARGEST_FILE": WORK, "_example": LABEL},
     "fix/records.py": {"identity": LABEL},
     "fix/result.py": {"_ROWS": TOLD, "_GIVEN_UP": TOLD},
