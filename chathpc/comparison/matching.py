@@ -142,23 +142,17 @@ def _reduce(run: Run, table: _Keys, number: int, seed: int) -> _Reduced:
     place[is_leaf] = rows + leaf_row
     leaf_above, part_of_leaf, key_of_leaf = codes // width // 4, codes // width % 4, codes % width
 
-    function_path = np.concatenate([np.zeros(1, dtype=np.uint64), path])
-    function_depth = np.concatenate([np.zeros(1, dtype=np.int32), kept.depth + 1]).astype(np.int32)
+    function_path = np.append(np.uint64(0), path)
+    function_depth = np.append(0, kept.depth + 1).astype(np.int32)
     leaf_depth = (function_depth[leaf_above] + 1).astype(np.int32)
     leaf_path = function_path[leaf_above] + _mixed(key_of_leaf * 4 + part_of_leaf, leaf_depth, seed)
-    function_above = np.concatenate([np.zeros(1, dtype=np.int64), kept.parent.astype(np.int64) + 1])
+    function_above = np.append(0, kept.parent.astype(np.int64) + 1)
     size = rows + len(codes)
     return _Reduced(
         path=np.concatenate([function_path, leaf_path]),
         above=np.concatenate([function_path[function_above], function_path[leaf_above]]),
-        key=np.concatenate([np.zeros(1, dtype=np.int32), kept_key, key_of_leaf.astype(np.int32)]),
-        part=np.concatenate(
-            [
-                np.full(1, Part.ROOT, dtype=np.uint8),
-                np.full(len(kept), Part.FUNCTION, dtype=np.uint8),
-                part_of_leaf.astype(np.uint8),
-            ]
-        ),
+        key=np.concatenate([[0], kept_key, key_of_leaf]).astype(np.int32),
+        part=np.concatenate([[Part.ROOT], np.full(len(kept), Part.FUNCTION), part_of_leaf]).astype(np.uint8),
         depth=np.concatenate([function_depth, leaf_depth]),
         own=np.bincount(place, weights=run.values, minlength=size).astype(np.float64),
         place=place.astype(np.int32),
@@ -183,7 +177,7 @@ def _path_sums(tree: CallTree, key: IntArray, seed: int) -> HashArray:
     n = len(tree)
     term = _mixed(key.astype(np.int64) * 4 + int(Part.FUNCTION), (tree.depth + 1).astype(np.int32), seed)
     order = np.argsort(tree.end, kind="stable")
-    ended = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(term[order], dtype=np.uint64)])
+    ended = np.append(np.uint64(0), np.cumsum(term[order], dtype=np.uint64))
     closed = ended[np.searchsorted(tree.end[order], np.arange(n), side="right")]
     return np.asarray(np.cumsum(term, dtype=np.uint64) - closed)
 

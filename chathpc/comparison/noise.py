@@ -215,13 +215,13 @@ def _welch(mine: FloatArray, my_degrees: FloatArray, theirs: FloatArray, their_d
     return np.asarray(np.maximum(np.floor(found + _ROUNDING), 1.0))
 
 
-def critical(p: FloatArray, rate: float | None = None) -> float:
+def critical(p: FloatArray) -> float:
     """The largest p-value that counts as a discovery when many quantities are compared at once.
 
-    Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995): at most `rate` (by default what `confidence` leaves) of what is called changed is so by chance. Where
+    Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995): at most what `confidence` leaves of what is called changed is so by chance. Where
     nothing is, the level of a single comparison among so many (Bonferroni).
     """
-    rate = 1 - threshold("confidence") if rate is None else rate
+    rate = 1 - threshold("confidence")
     if not len(p):
         return rate
     ordered = np.sort(p)
