@@ -156,7 +156,9 @@ def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[st
                 raise UsageError(
                     f"{clean(path)} has uncommitted changes.", hint="Commit it first, or apply the patch manually."
                 )
-            listed = _git(root, "ls-tree", head, "--", inside, environment={"GIT_LITERAL_PATHSPECS": "1"}, top=top)
+            listed = _git(
+                root, "ls-tree", "--full-tree", head, "--", inside, environment={"GIT_LITERAL_PATHSPECS": "1"}
+            )
             mode = listed.split()[0] if listed.split() else "100644"
             blob = _git(root, "hash-object", "-w", "--stdin", stdin=text).strip()
             _git(root, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{inside}", environment=environment)
@@ -177,12 +179,11 @@ def _git(
     fails: bool = False,
     binary: bool = False,
     problem: str = "",
-    top: Path | None = None,
 ) -> str:
     """What git says; "" if it fails and `fails`. UsageError else."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(top or root), *words], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,  # noqa: S607  # the user's own
+            ["git", "-C", str(root), *words], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,  # noqa: S607  # the user's own
             timeout=_GIT_SECONDS, check=False, env={**os.environ, **(environment or {})},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:

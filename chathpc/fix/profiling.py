@@ -24,10 +24,9 @@ def measured(runner: Runner, built: Built, folder: Path) -> Path:
     """The project's run under the tool that it declares, or the best one that is there, inside the sandbox."""
     project = runner.project
     remove(folder)
-    stage = runner.workspace.fresh_stage(built.folder)
     case = Case.usual(project.run)
     if project.profile.command is not None:
-        return _by_command(runner, stage, case, folder)
+        return _by_command(runner, runner.workspace.fresh_stage(built.folder), case, folder)
     from chathpc.measure import measure
     from chathpc.measure.command import words
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from math import isfinite
 from statistics import median
 from typing import Literal
@@ -80,10 +81,7 @@ def _headline(outcome: Outcome) -> str:
     if outcome.given_up:
         return _conditional(outcome)
     if outcome.improved and speedup is not None:
-        titles = "; ".join(each.candidate.title for each in outcome.accepted)
-        return (
-            f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f}) with the same answers: {titles}."
-        )
+        return f"{_faster(speedup)} with the same answers: {_titles(outcome)}."
     if outcome.improved:
         return "Faster with the same answers, but the changes could not be timed together."
     if outcome.healthy:
@@ -101,7 +99,8 @@ def _headline(outcome: Outcome) -> str:
         return f"No strategy has a change for the findings.{asked}"
     if passed := "; ".join(each.candidate.title for each in outcome.attempts if each.verdict == Verdict.ACCEPTED):
         return f"The session ended before what passed all gates was taken; the same command takes it: {passed}."
-    reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
+    counted = Counter(each.verdict.value.replace("-", " ") for each in outcome.attempts)
+    reasons = ", ".join(f"{count} {name}" for name, count in counted.items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
 
 
@@ -110,23 +109,21 @@ def _conditional(outcome: Outcome) -> str:
     told = "; ".join(outcome.given_up[:_GIVEN_UP])
     more = len(outcome.given_up) - _GIVEN_UP
     told += f"; {more} more" if more > 0 else ""
-    titles = "; ".join(each.candidate.title for each in outcome.accepted)
-    speedup = outcome.speedup
-    won = "Faster" if speedup is None else f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f})"
+    won = "faster" if outcome.speedup is None else _faster(outcome.speedup)
     condition = (
         "If a crash may cost more than before"
         if outcome.conditional
         else "As was allowed, a crash may cost more than before"
     )
-    return f"{condition} ({told}): {won[0].lower()}{won[1:]} with the same answers and the same files in the end: {titles}."
+    return f"{condition} ({told}): {won} with the same answers and the same files in the end: {_titles(outcome)}."
 
 
-def _reasons(outcome: Outcome) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for attempt in outcome.attempts:
-        name = attempt.verdict.value.replace("-", " ")
-        found[name] = found.get(name, 0) + 1
-    return found
+def _faster(speedup: Speedup) -> str:
+    return f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f})"
+
+
+def _titles(outcome: Outcome) -> str:
+    return "; ".join(each.candidate.title for each in outcome.accepted)
 
 
 def _attempt(attempt: Attempt) -> AttemptRecord:

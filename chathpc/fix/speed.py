@@ -59,10 +59,8 @@ def walsh(logs: FloatArray) -> FloatArray:
     return np.asarray(np.sort((logs[at] + logs[to]) / 2))
 
 
-def ratio(
-    original: Sequence[float], changed: Sequence[float], level: float | None = None
-) -> tuple[float, float, float]:
-    """Estimate and interval (`level`, default: confidence) of original / changed from pairs; (nan, nan, nan) of nothing.
+def ratio(original: Sequence[float], changed: Sequence[float]) -> tuple[float, float, float]:
+    """Estimate and interval (of `confidence`) of original / changed from pairs; (nan, nan, nan) of nothing.
 
     The interval is the wider one, at each end, of the bootstrap over pairs (percentiles) and of the one that belongs to Wilcoxon's
     signed-rank test, which holds for every symmetric noise: with ten pairs the bootstrap alone is too narrow (tests/fix/test_speed.py
@@ -70,7 +68,7 @@ def ratio(
     """
     if not original:
         return math.nan, math.nan, math.nan
-    level = threshold("confidence") if level is None else level
+    level = threshold("confidence")
     logs = _logs(original, changed)
     means = walsh(logs)
     middle = float(np.median(means))

@@ -106,10 +106,6 @@ def hides(original: str, changed: str) -> bool:
     return len(_HIDDEN.findall(changed)) > len(_HIDDEN.findall(original))
 
 
-def _everyday() -> frozenset[str]:
-    return families()[_EVERYDAY].words
-
-
 def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[str]) -> list[Sight]:
     """What the changed files have more of than the original ones; `headers` are files of the tree that may be included."""
     before, after = list(original), list(changed)
@@ -143,7 +139,7 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     for name, family in families().items():
         if name in (_KEYWORDS, _EVERYDAY):
             continue
-        kinds = [(family.calls, True), (family.words | (family.calls - _everyday()), False)]
+        kinds = [(family.calls, True), (family.words | (family.calls - families()[_EVERYDAY].words), False)]
         kinds += [(family.attributes, False)] if marked[1] > marked[0] else []
         for names, calls in kinds:
             old, new = _total(before, names, calls=calls), _total(after, names, calls=calls)
