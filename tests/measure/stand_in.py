@@ -248,7 +248,8 @@ def nsys(words: list[str]) -> int:
         options.add_argument("-o", dest="output", required=True)
         options.add_argument("command", nargs=argparse.REMAINDER)
         asked = options.parse_args(words)
-        assert all("=" in word for word in words[: len(words) - len(asked.command)])  # long options are followed by =
+        own = words[: len(words) - len(asked.command)]
+        assert all("=" in word for word in own if word.startswith("--"))  # long options are followed by =
         assert set(asked.trace.split(",")) <= {
             "cuda",
             "nvtx",
