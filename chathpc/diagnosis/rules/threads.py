@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from chathpc.diagnosis.concurrency import Concurrency, at_work, scheduling
 from chathpc.diagnosis.cores import doubt
 from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, spread_parts, time_fact, time_unit
 from chathpc.diagnosis.fact import Fact, Kind, Quantity
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import OPENMP, STARTERS, Activity, base_name
@@ -43,8 +44,12 @@ def uneven_threads(facts: Facts) -> Iterable[Draft]:
     shared = _shared(facts, threads)
     for chosen, draft in ((shared, _imbalance), (~shared, _serial)):
         charged = np.where(chosen, threads.charged, 0.0)
-        if facts.above(charged.sum() / threads.capacity, least):
-            yield from draft(facts, threads, charged, least)
+        hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
+        if hot is not None and facts.above(share, least):
+            found = draft(facts, threads, charged, hot, share)
+            yield replace(
+                found, against=doubt(facts), next_measurement=_USED.format(threads.width), removable=share, threshold=least
+            )  # fmt: skip
 
 
 def _shared(facts: Facts, threads: Concurrency) -> BoolArray:
@@ -79,10 +84,7 @@ def _body(facts: Facts, threads: Concurrency, node: int) -> tuple[Place, BoolArr
     return None
 
 
-def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, least: float) -> Iterable[Draft]:
-    hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
-    if hot is None:
-        return
+def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, hot: HotPlace, share: float) -> Draft:
     entry = cause("omp-load-imbalance")
     place, body = _body(facts, threads, hot.node) or (hot.place, facts.caller_label == hot.label)
     spent = threads.together(body)[1]
@@ -101,29 +103,22 @@ def _imbalance(facts: Facts, threads: Concurrency, charged: FloatArray, least: f
     )
     told = f"the busiest of {len(spent)} threads computes for {numbers.seconds(busiest)}, the mean is {numbers.seconds(mean)}"
     often = "each thread has about as much in all, but not at the same time"
-    yield Draft(
+    return Draft(
         cause=entry.id,
         where=place,
         title="Uneven work of threads",
         summary=f"The work in {place.function} is unevenly distributed: {told if busiest >= even * mean else often}.",
         evidence=(_idleness(facts, threads, charged), work),
         signs=2 if busiest >= even * mean else 1,
-        against=doubt(facts),
-        next_measurement=_USED.format(threads.width),
         spread=Spread(len(spent), "threads"),
         cost=share * facts.total,
         share=share,
-        removable=share,
-        threshold=least,
     )
 
 
-def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: float) -> Iterable[Draft]:
-    hot, share = facts.hot_place(charged), float(charged.sum()) / threads.capacity
-    if hot is None:
-        return
+def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, hot: HotPlace, share: float) -> Draft:
     alone = min(share * threads.width / (threads.width - 1), 1.0)  # meanwhile all others are idle
-    yield Draft(
+    return Draft(
         cause="omp-serial-fraction",
         where=hot.place,
         title="Serial part of a threaded program",
@@ -140,12 +135,8 @@ def _serial(facts: Facts, threads: Concurrency, charged: FloatArray, least: floa
             ),
         ),
         signs=2,
-        against=doubt(facts),
-        next_measurement=_USED.format(threads.width),
         cost=share * facts.total,
         share=share,
-        removable=share,
-        threshold=least,
     )
 
 
