@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from chathpc.profile.tree import NodeKind, Relation
@@ -290,18 +288,6 @@ def test_accessors_of_the_standard_library_that_are_called_show_a_build_without_
 def test_where_others_are_inlined_the_build_is_optimised() -> None:
     assert causes(built(called=2.5, inlined_time=0.5)) == ["unoptimised-build"]  # exactly a fifth is still accepted
     assert causes(built(called=2.4, inlined_time=0.6)) == ["hot-compute"]
-
-
-def test_functions_of_one_name_are_listed_once() -> None:
-    body = "int get({} i) {{ return v[i]; }}"
-    texts = {"cell.hpp": f"struct Cell {{\n{body.format('int')}\n{body.format('long')}\nint *v; }};"}
-    cells = [
-        function(f"Cell::get({kind})", line(f"cell.hpp:{at}", time=2.0), at=f"cell.hpp:{at}")
-        for kind, at in (("int", 2), ("long", 3))
-    ]
-    profile = build(main(function("work", line("app.cpp:9", *cells, time=4.0), at="app.cpp:8")))
-    told = statements(diagnosed(replace(profile, read_source=source(texts))), "unoptimised-build")
-    assert told[0].count("Cell::get") == 1
 
 
 def test_few_calls_of_accessors_show_nothing() -> None:

@@ -21,7 +21,6 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source import calls
 from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.sign import DERIVED
-from chathpc.diagnosis.statistics import largest_first
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.classification import (
@@ -424,10 +423,6 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         return drafts
     node = found[0][1]
     place = facts.place(node, line_node=node)
-    # Functions of several templates have one name.
-    called_most = largest_first(
-        (facts.readable(tree.function_name(each)) for _, each in found), (time for time, _ in found)
-    )
     evidence = (
         time_fact(
             facts,
@@ -435,7 +430,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
             "functions of one statement that were not inlined",
             "exclusive time of called functions",
             form=Form.MANY,
-            parts=[Part(name, time, time_unit(facts)) for name, time in called_most[:3]],
+            parts=[Part(facts.readable(tree.function_name(each)), time, time_unit(facts)) for time, each in found[:3]],
             where=place,
         ),
         fact(
