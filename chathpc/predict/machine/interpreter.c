@@ -20,9 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
 
 enum operation {
 #define OP(name) OP_##name,
@@ -227,6 +224,14 @@ static inline u16 from_float(float x, bool bfloat) { return bfloat ? float_bf(x)
 /* Where one is no number the other is the result. */
 #define LESSER(a, b) ((a) < (b) || (b) != (b) ? (a) : (b))
 #define GREATER(a, b) ((a) > (b) || (b) != (b) ? (a) : (b))
+
+/* The lowest bits of a number, with their sign if that is asked for. */
+static inline u32 extended(u32 v, u32 bits, bool is_signed)
+{
+    if (bits >= 32) return v;
+    if (!bits) return 0;
+    return is_signed ? (u32)((s32)(v << (32 - bits)) >> (32 - bits)) : v & ((1u << bits) - 1);
+}
 
 static u32 constant32(u32 bank, u32 offset)
 {
@@ -583,14 +588,8 @@ static void load(struct block *b, struct warp *w, const struct instruction *i, u
         else ACTIVE(mask) {
             u32 v = 0;
             if (!(from = all ? origin + x.at[l] + 4 * k : place_of(b, w, &x, l, k))) told.faults++;
-            else switch (i->type) {
-            case T_U8: v = *from; break;
-            case T_S8: v = (u32)(s32)(int8_t)*from; break;
-            case T_U16: { u16 h; memcpy(&h, from, 2); v = h; break; }
-            case T_S16: { int16_t h; memcpy(&h, from, 2); v = (u32)(s32)h; break; }
-            default: memcpy(&v, from, 4);
-            }
-            got[l] = v;
+            else memcpy(&v, from, x.bytes < 4 ? x.bytes : 4);
+            got[l] = extended(v, 8u * i->width, i->type & 1);
         }
         put(w, &i->o[0], k, got, mask);
     }
@@ -820,14 +819,6 @@ static inline u32 shifted(u32 flags, u32 low, u32 high, u32 by)
     else if (flags & F_SIGNED) v = (u64)((s64)v >> (n > 63 ? 63 : n));
     else v = n > 63 ? 0 : v >> n;
     return flags & F_HIGH ? (u32)(v >> 32) : (u32)v;
-}
-
-/* The lowest bits of a number, with their sign if that is asked for. */
-static inline u32 extended(u32 v, u32 bits, bool is_signed)
-{
-    if (bits >= 32) return v;
-    if (!bits) return 0;
-    return is_signed ? (u32)((s32)(v << (32 - bits)) >> (32 - bits)) : v & ((1u << bits) - 1);
 }
 
 static inline u32 bounded(u32 v, s32 least, s32 most) { return (u32)((s32)v < least ? least : (s32)v > most ? most : (s32)v); }
@@ -1065,13 +1056,6 @@ enum { BAR_SYNC, BAR_ARRIVE, BAR_POPC, BAR_AND, BAR_OR };
 
 /* Operations on integers that give one row: o[1] to o[3] are a, c and d. */
 #define INTEGER(name, value) case OP_##name: LANES out[l] = (value); break;
-/* Operations on doubles or floats in a direction of rounding. */
-#define ROUNDED(array, statement) \
-    if (i->sub2) round_to(i->sub2); \
-    statement; \
-    BARRIER(array); \
-    if (i->sub2) round_to(ROUND_NEAREST);
-
 /* One instruction on integers, predicates or bits. False if it is none. */
 static bool execute_integers(struct block *b, struct warp *w, const struct instruction *i, u32 mask)
 {
@@ -1433,14 +1417,10 @@ static void execute(struct block *b, struct warp *w, const struct instruction *i
     case OP_MATRIX: matrix(w, i, mask); return;
     case OP_LDC: {
         /* o[1]: index register, o[2]: uniform, o[3]: offset, sub: bank */
-        static const u8 bits[] = {[T_U8] = 8, [T_S8] = 8, [T_U16] = 16, [T_S16] = 16};
         wide_row at;
         addresses(w, i, at);
         for (u32 k = 0; k < (i->width + 3u) / 4; k++) {
-            for (u32 l = 0; l < 32; l++) {
-                u32 v = constant32(i->sub, (u32)at[l] + 4 * k);
-                out[l] = i->type < T_U32 ? extended(v, bits[i->type], i->type & 1) : v;
-            }
+            for (u32 l = 0; l < 32; l++) out[l] = extended(constant32(i->sub, (u32)at[l] + 4 * k), 8u * i->width, i->type & 1);
             put(w, &o[0], k, out, mask);
         }
         return;
@@ -1858,17 +1838,10 @@ static void run_block(struct block *b, u32 turn)
 static void begin_block(struct block *b, u32 number, u32 slot, const struct kernel *kernel)
 {
     u32 threads = block_[0] * block_[1] * block_[2];
-    b->x = number % grid_[0];
-    b->y = number / grid_[0] % grid_[1];
-    b->z = number / (grid_[0] * grid_[1]);
-    b->slot = slot;
-    b->done = false;
-    b->result = 0;
+    *b = (struct block){
+        .x = number % grid_[0], .y = number / grid_[0] % grid_[1], .z = number / (grid_[0] * grid_[1]), .slot = slot,
+        .warp_count = b->warp_count, .warps = b->warps, .shared_bytes = b->shared_bytes, .shared = b->shared};
     work += PER_WARP * b->warp_count;
-    memset(b->arrived, 0, sizeof b->arrived);
-    memset(b->expected, 0, sizeof b->expected);
-    memset(b->reduced, 0, sizeof b->reduced);
-    memset(b->came, 0, sizeof b->came);
     memset(b->shared, 0, b->shared_bytes);
     for (u32 k = 0; k < b->warp_count; k++) {
         struct warp *w = &b->warps[k];
@@ -2327,20 +2300,11 @@ static struct kernel *kernel_of(const char *name)
     return NULL;
 }
 
-/* Bytes of all parameters of a kernel. */
-static u32 parameter_bytes(const struct kernel *kernel)
-{
-    u32 bytes = 0;
-    for (u32 j = 0; j < kernel->parameter_count; j++)
-        if (kernel->parameters[j].offset + kernel->parameters[j].size > bytes) bytes = kernel->parameters[j].offset + kernel->parameters[j].size;
-    return bytes;
-}
-
 int machine_kernel(const char *name, struct machine_kernel *found)
 {
     struct kernel *kernel = kernel_of(name);
     if (!kernel) return 0;
-    *found = (struct machine_kernel){kernel->registers, kernel->shared, kernel->local, kernel->parameter_count, parameter_bytes(kernel), kernel->max_threads};
+    *found = (struct machine_kernel){kernel->registers, kernel->shared, kernel->local, kernel->max_threads};
     return 1;
 }
 
@@ -2399,10 +2363,12 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     write_numbers((const u64 *)&traffic, sizeof traffic / 8);
     fprintf(results, ", \"allocations\": ");
     const char *before = "[";
+    u64 unwritten = 0;
     for (u32 k = 0; k < allocation_count; k++) {
         struct allocation *a = &allocations[k];
         u64 read = 0, written = 0;
         if (!a->read && !a->written) continue;
+        if (a->blank && !a->written) unwritten += a->end - a->begin;
         for (u64 j = 0; j < ((a->end - a->begin) >> 11) + 3; j++) {
             if (a->read) read += (u64)__builtin_popcountll(a->read[j]);
             if (a->written) written += (u64)__builtin_popcountll(a->written[j]);
@@ -2415,11 +2381,6 @@ static void write_launch(const struct kernel *kernel, const struct outcome *out,
     for (u32 k = 0; k < MEETINGS; k++) {
         u64 *of = &most[__builtin_popcountll(meetings[k].blocks)];
         if (meetings[k].passes > *of) *of = meetings[k].passes;
-    }
-    u64 unwritten = 0;
-    for (u32 k = 0; k < allocation_count; k++) {
-        struct allocation *a = &allocations[k];
-        if (a->blank && a->read && !a->written) unwritten += a->end - a->begin;
     }
     fprintf(results, ", \"unwritten\": %llu", (unsigned long long)unwritten);
     fputs(", \"meetings\": ", results);

@@ -9,10 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-
 enum machine_space { MACHINE_DEVICE = 0, MACHINE_MAPPED = 1, MACHINE_MANAGED = 2 };
 
 /* Memory that kernels may touch from now on, and no more. */
@@ -35,7 +31,7 @@ int machine_memory_at(const void *address, struct machine_memory *found);
 void *machine_variable(const char *name, size_t *bytes);
 
 /* 1 if the device code has a kernel of that name; its attributes, as cudaFuncGetAttributes tells them. */
-struct machine_kernel { uint32_t registers, static_shared, local, parameters, parameter_bytes, max_threads; };
+struct machine_kernel { uint32_t registers, static_shared, local, max_threads; };
 int machine_kernel(const char *name, struct machine_kernel *found);
 
 /* Interpret a launch. `arguments[i]` points to the value of parameter i, whose sizes the device code tells. Returns 0, or 1 if
@@ -60,8 +56,4 @@ void machine_missing(const char *name);
  * business (System V ABI), so prototypes, some of which differ from release to release, need not be repeated. */
 #define AS_IT_IS_CALLED(name) #name
 #define AS(ours, name) __asm__(".globl " AS_IT_IS_CALLED(name) "\n.set " AS_IT_IS_CALLED(name) ", " AS_IT_IS_CALLED(ours));
-
-#ifdef __cplusplus
-}
-#endif
 #endif
