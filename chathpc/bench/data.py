@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
 from chathpc.bench import lines
-from chathpc.bench.figures import Figures
 from chathpc.bench.outcome import to_data
 from chathpc.bench.result import Result, shown
 from chathpc.bench.score import Score
@@ -23,26 +23,14 @@ def render(result: Result, style: Style, show: str) -> str:
         "version": result.version,
         "llm": result.llm,
         "split": result.split,
-        "sets": [_figures(part) for part in result.parts],
-        "halves": [_figures(half) for half in result.halves],
-        "all": _figures(result.whole),
-        "tables": {key: [_plain(row) for row in rows] for key, rows in result.tables},
+        "sets": [asdict(part) for part in result.parts],
+        "halves": [asdict(half) for half in result.halves],
+        "all": asdict(result.whole),
+        "tables": {key: [asdict(row) for row in rows] for key, rows in result.tables},
         "cases": [_case(score) for score in shown(result.scores, show)],
         "left_out": [{"name": name, "why": why} for name, why in result.left_out],
     }
     return json.dumps(finite(content), indent=2) + "\n"
-
-
-def _figures(part: Figures) -> dict[str, Any]:
-    return {
-        "name": part.name,
-        "figures": [_plain(figure) for figure in part.figures],
-        "reliability": [_plain(row) for row in part.reliability],
-    }
-
-
-def _plain(record: Any) -> dict[str, Any]:
-    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def _case(score: Score) -> dict[str, Any]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from chathpc.bench.case import Case, Split
+from chathpc.bench.fixes.task import Task
 from chathpc.bench.truth import is_labelled, read_label
 from chathpc.errors import UsageError
 from chathpc.profile.text import clean
 
+Named = TypeVar("Named", Case, Task)
 #: Labels lie at most this deep below a folder that is given: sets of sets, not a walk over a file system.
 DEEPEST = 3
 #: So many folders are looked at; a home directory given by mistake must not take minutes.
@@ -33,24 +36,25 @@ def find_cases(folders: Sequence[Path], split: Split | None = None) -> Found:
     """
     cases: list[Case] = []
     left_out: list[tuple[str, str]] = []
-    for folder, group in zip(folders, set_names(folders, "profiles"), strict=True):
-        if not folder.is_dir():
-            raise UsageError(
-                f"There is no folder {clean(str(folder))}.", hint="Name a folder with labelled profiles in it."
-            )
-        labelled = below(folder, is_labelled)
-        if not labelled:
-            raise UsageError(
-                f"No labelled profile in {clean(str(folder))}.",
-                hint="A label is a truth.json next to the profile: docs/labelled-profiles.md.",
-            )
-        for place in labelled:
-            found = read_label(place, group)
-            if not found:
-                left_out.append((place.name, "a series of runs, which no single profile answers"))
-            cases += found
-    kept = [case for case in _distinct(cases) if split in (None, case.split)]
+    hint = "A label is a truth.json next to the profile: docs/labelled-profiles.md."
+    for place, group in places(folders, is_labelled, "labelled profile", hint):
+        found = read_label(place, group)
+        if not found:
+            left_out.append((place.name, "a series of runs, which no single profile answers"))
+        cases += found
+    kept = [case for case in distinct(cases) if split in (None, case.split)]
     return Found(tuple(kept), tuple(left_out))
+
+
+def places(folders: Sequence[Path], wanted: Callable[[Path], bool], what: str, hint: str) -> Iterator[tuple[Path, str]]:
+    """Each folder that is `wanted` in those that are given, with the name of its set. UsageError for one that is missing or has no `what`."""
+    for folder, group in zip(folders, set_names(folders, f"{what}s".split()[-1]), strict=True):
+        if not folder.is_dir():
+            raise UsageError(f"There is no folder {clean(str(folder))}.", hint=f"Name a folder with {what}s in it.")
+        found = below(folder, wanted)
+        if not found:
+            raise UsageError(f"No {what} in {clean(str(folder))}.", hint=hint)
+        yield from ((place, group) for place in found)
 
 
 def set_names(folders: Sequence[Path], nameless: str) -> list[str]:
@@ -83,7 +87,7 @@ def below(folder: Path, wanted: Callable[[Path], bool]) -> list[Path]:
     return sorted(found)
 
 
-def _distinct(cases: Sequence[Case]) -> list[Case]:
-    """Cases whose names are met twice get the name of their set before them."""
+def distinct(cases: Sequence[Named]) -> list[Named]:
+    """Cases or tasks whose names are met twice get the name of their set before them."""
     names = Counter(case.name for case in cases)
     return [case if names[case.name] == 1 else replace(case, name=f"{case.group}/{case.name}") for case in cases]

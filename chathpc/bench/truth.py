@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal, Self, TypeVar
 
@@ -153,7 +154,6 @@ def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:
         places.append(truth.second.where)
     spots = [place.spot() for place in places if place is not None]
     spots += [Spot(name) for name in truth.acceptable_functions]
-    split = Split(truth.split) if truth.split else split_of(folder.name)
     case = Case(
         name=folder.name,
         group=group,
@@ -163,7 +163,7 @@ def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:
         right=frozenset(right),
         family=family_of(truth.cause, healthy=healthy),
         origin=truth.family or group,
-        split=split,
+        split=Split(truth.split) if truth.split else split_of(folder.name),
         second=truth.second.cause if truth.second else None,
         wrong=frozenset(truth.wrong),
         spots=tuple(spots),
@@ -174,19 +174,10 @@ def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:
     twin = folder / REPAIRED
     if healthy or truth.profiles != [DATABASE] or not twin.is_dir():
         return [case]
-    repaired = Case(
-        name=f"{folder.name}/{REPAIRED}",
-        group=group,
-        paths=(twin,),
-        label=Label.TWIN,
-        cause=truth.cause,
-        right=frozenset(),
-        family=case.family,
-        origin=case.origin,
-        split=split,
-        wrong=frozenset({truth.cause}),
-        format=case.format,
-    )
+    repaired = replace(
+        case, name=f"{folder.name}/{REPAIRED}", paths=(twin,), label=Label.TWIN, right=frozenset(), second=None,
+        wrong=frozenset({truth.cause}), spots=(), visible=True,
+    )  # fmt: skip
     return [case, repaired]
 
 

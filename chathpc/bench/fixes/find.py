@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from chathpc.bench.fixes.task import Task, is_task, read_task
-from chathpc.bench.folders import below, set_names
+from chathpc.bench.folders import distinct, places
 from chathpc.errors import UsageError
 from chathpc.profile.text import clean
 
@@ -24,23 +22,13 @@ def find_tasks(folders: Sequence[Path], chosen: Sequence[str] = ()) -> tuple[Tas
 
     UsageError for a folder that is missing or has no task, and for a name that no task has.
     """
-    found: list[Task] = []
-    for folder, group in zip(folders, set_names(folders, "tasks"), strict=True):
-        if not folder.is_dir():
-            raise UsageError(f"There is no folder {clean(str(folder))}.", hint="Name a folder with tasks in it.")
-        places = below(folder, is_task)
-        if not places:
-            raise UsageError(
-                f"No task in {clean(str(folder))}.",
-                hint="A task is a folder with the folder original and human.patch: docs/labelled-tasks.md.",
-            )
-        found += [read_task(place, group) for place in places]
-    names = Counter(task.name for task in found)
-    distinct = [task if names[task.name] == 1 else replace(task, name=f"{task.group}/{task.name}") for task in found]
+    hint = "A task is a folder with the folder original and human.patch: docs/labelled-tasks.md."
+    found = [read_task(place, group) for place, group in places(folders, is_task, "task", hint)]
+    tasks, names = distinct(found), {task.name for task in found}
     for pattern in chosen:
-        if not any(fnmatchcase(task.name, pattern) for task in distinct):
+        if not any(fnmatchcase(task.name, pattern) for task in tasks):
             raise UsageError(f"There is no task {clean(pattern)!r}.", hint=f"Tasks: {', '.join(sorted(names)[:12])}, …")
-    return tuple(task for task in distinct if not chosen or any(fnmatchcase(task.name, each) for each in chosen))
+    return tuple(task for task in tasks if not chosen or any(fnmatchcase(task.name, each) for each in chosen))
 
 
 def missing(task: Task) -> str:
