@@ -73,14 +73,15 @@ def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
 
 
 def _names(labels: Sequence[str], rooms: Sequence[int], style: Style) -> list[str]:
-    """What each row is called in its room; of names that would be alike what differs is told."""
+    """What each row is called in its room; of names that are cut and would be alike what differs is told."""
     short = [style.shorten(label, room) for label, room in zip(labels, rooms, strict=True)]
-    alike: dict[str, set[int]] = {}
+    alike: dict[str, list[int]] = {}
+    ellipsis = style.fit("…")
     for at, name in enumerate(short):
-        alike.setdefault(name, set()).add(at)
+        if ellipsis in name:
+            alike.setdefault(name, []).append(at)
     for group in (each for each in alike.values() if len({labels[at] for at in each}) > 1):
-        room = min(rooms[at] for at in group)
-        apart = shorten_apart([labels[at] for at in group], room, ellipsis=style.fit("…"))
+        apart = shorten_apart([labels[at] for at in group], min(rooms[at] for at in group), ellipsis=ellipsis)
         for at, name in zip(group, apart, strict=True):
             short[at] = style.shorten(name, rooms[at])
     return short
