@@ -30,7 +30,7 @@ from tests.bench.opencl import figures, least_squares
 RESIDUAL, PRIOR = 0.15, 0.5
 FOLDS = 5
 #: Bounds hold four of five cases, as two quantiles of the errors of a group; of fewer launches than this they tell nothing, and stay as they are.
-OUTER, FEWEST = (0.1, 0.9), 5
+OUTER, FEWEST = (0.1, 0.9), 10
 #: Counts and bytes of launches in a fit are right within these factors; and instructions that nobody counted, by which short ones may differ.
 RIGHT, RIGHT_BYTES, SLACK = 1.6, 2.0, 1e3
 RTX = device("rtx3080")

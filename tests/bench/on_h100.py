@@ -41,7 +41,7 @@ class Pair:
     there: float
     counters: Range
     source: Range | None
-    alone: float | None
+    alone: Range | None
 
 
 def pairs(labels: Path, counts: Path) -> Iterator[Pair]:
@@ -73,17 +73,14 @@ def pairs(labels: Path, counts: Path) -> Iterator[Pair]:
         if found is not None:
             source = across(replace(known, counts=found.counts), FROM, TO).seconds
             if not any("too long to be followed" in said for said in found.counts.assumptions):
-                limits = kernel_time.limits(found.counts, launch, TO, found.chain)
-                alone = kernel_time.combined(limits, kernel_time.constants())
+                alone = kernel_time.predict_time(found.counts, launch, TO, found.chain).seconds
         yield Pair(label, there[label.key], across(known, FROM, TO).seconds, source, alone)
 
 
-def show(title: str, predicted: Sequence[float], there: Sequence[float], bounds: Sequence[Range] = ()) -> None:
-    """Print the errors of a way, and how often the bounds hold."""
-    held = [each.low <= value <= each.high for each, value in zip(bounds, there, strict=False)]
-    print(
-        f"{title:30}{figures(np.array(predicted), np.array(there))}" + (f"  held {np.mean(held):.1%}" if held else "")
-    )
+def show(title: str, predicted: Sequence[Range], there: Sequence[float]) -> None:
+    """Print the errors of a way, and how often its bounds hold."""
+    held = np.mean([each.low <= value <= each.high for each, value in zip(predicted, there, strict=True)])
+    print(f"{title:30}{figures(np.array([each.value for each in predicted]), np.array(there))}  held {held:.1%}")
 
 
 def main(labels: Path, counts: Path) -> None:
@@ -93,14 +90,16 @@ def main(labels: Path, counts: Path) -> None:
         print(f"-- {name}")
         there = [each.there for each in chosen]
         ratio = float(np.median([each.there / each.label.seconds for each in chosen]))
-        show(f"time x {ratio:.3f} (their median)", [each.label.seconds * ratio for each in chosen], there)
-        bounds = [each.counters for each in chosen]
-        show("time and counters", [each.value for each in bounds], there, bounds)
-        with_source = [(each.there, each.source) for each in chosen if each.source is not None]
-        bounds = [each for _, each in with_source]
-        show("time and source", [each.value for each in bounds], [value for value, _ in with_source], bounds)
-        followed = [(each.there, each.alone) for each in chosen if each.alone is not None]
-        show("source alone", [value for _, value in followed], [value for value, _ in followed])
+        scaled = figures(np.array([each.label.seconds * ratio for each in chosen]), np.array(there))
+        print(f"{f'time x {ratio:.3f} (their median)':30}{scaled}")
+        show("time and counters", [each.counters for each in chosen], there)
+        for way in ("source", "alone"):
+            known = [(one, each.there) for each in chosen if (one := getattr(each, way)) is not None]
+            show(
+                "time and source" if way == "source" else "source alone",
+                [one for one, _ in known],
+                [value for _, value in known],
+            )
 
 
 if __name__ == "__main__":
