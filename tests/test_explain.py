@@ -224,16 +224,6 @@ def test_versions_name_the_tools() -> None:
     assert "numpy" in versions
 
 
-def test_a_missing_package_has_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    from importlib.metadata import PackageNotFoundError
-
-    def absent(name: str) -> str:
-        raise PackageNotFoundError(name)
-
-    monkeypatch.setattr("chathpc.pipeline.version", absent)
-    assert "numpy" not in chathpc.explain(uneven()).versions
-
-
 def test_two_reports_of_a_profile_differ_in_their_timings_only() -> None:
     first, second = (chathpc.explain(uneven()).model_dump(exclude={"timings"}) for _ in range(2))
     assert first == second

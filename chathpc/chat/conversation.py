@@ -216,7 +216,7 @@ class Conversation:
         result = Result() if said is None else call(self.session, said.tool, said.arguments)
         if said is None:
             return self._answer(question, [], suggestions=askable(self.session), note=note, lack=lack)
-        text = in_unit(result, unit) or f"Nothing of the last answer can be told in {unit}."
+        text = in_unit(result, unit) or f"The last answer has nothing in {unit}."
         step = Step(said.tool, said.arguments, Result(text, facts=result.facts, complete=True))
         self._tell([step], tell)
         return self._answer(question, [step], note=note, lack=lack)

@@ -102,7 +102,7 @@ def test_values_are_told_in_the_unit_that_is_asked_for(session: Session) -> None
     assert not first.steps[0].rows
     assert ask("in percent?").text == "dot: 50.00 %."
     assert ask("and in minutes").text == "dot: 0.1667 min."
-    assert ask("in GB?").text == "Nothing of the last answer can be told in gb."
+    assert ask("in GB?").text == "The last answer has nothing in gb."
     assert ask("what percentage of solve is dot?").text.endswith(" That is 55.6 % of solve.")
 
 

@@ -389,6 +389,12 @@ def test_a_quantity_that_was_not_measured_is_told_with_what_measures_it(question
     assert "Not measured in this run; to measure it: " in Conversation(session).ask(question).text
 
 
+def test_what_a_quantity_is_follows_on_whether_it_was_measured(session: Session) -> None:
+    text = Conversation(session).ask("what is NUMA").text
+    assert text.startswith("Not measured in this run; to measure it: ")
+    assert "NUMA: Memory belongs to a socket" in text
+
+
 def test_the_fastest_follows_on_the_slowest() -> None:
     conversation = Conversation(profile_of("mpi"))
     slowest = conversation.ask("which rank is slowest?").steps[0]

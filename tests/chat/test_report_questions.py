@@ -182,7 +182,7 @@ def test_terms_are_told_by_any_of_their_names(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "term", ["POP efficiency", "exclusive time", "a roofline", "occupancy", "NUMA", "inclusve time"]
+    "term", ["POP efficiency", "exclusive time", "a roofline", "occupancy", "pinning", "inclusve time"]
 )
 def test_what_a_term_means_is_answered_with_its_definition(term: str, session: Session) -> None:
     told = ask(session, f"what is {term}")

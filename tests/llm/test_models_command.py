@@ -201,13 +201,15 @@ def test_a_wrong_sum_fetches_nothing(
     assert not list(folder.glob("*.gguf"))
 
 
-def test_a_progress_bar_is_for_a_terminal_alone(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_progress_bar_is_for_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     default = weights.find_weights()
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    assert isinstance(models._progress(default, quiet=False), models._Bar)
-    assert not isinstance(models._progress(default, quiet=True), models._Bar)
-    with models._Bar(default) as show:
-        show(default.bytes // 2, "hub [bold]")
+    for quiet in (False, True):
+        with models._progress(default, quiet=quiet) as show:
+            show(default.bytes // 2, "hub [bold]")
+        assert ("hub [bold]" in capsys.readouterr().err) is not quiet
 
 
 def test_importing_the_command_loads_no_engine_and_no_client() -> None:

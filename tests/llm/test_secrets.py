@@ -6,7 +6,6 @@ import json
 import logging
 import subprocess
 import traceback
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -70,7 +69,7 @@ def test_no_representation_shows_the_key(planted: None) -> None:
     assert key.secret == SECRET
     shown = f"{key!r} {key} {loaded!r} {choice!r} {choice.backend!r} {choice.backend.label} {choice.identity}"
     assert SECRET not in shown
-    assert SECRET not in json.dumps(asdict(loaded), default=str)
+    assert SECRET not in loaded.model_dump_json()
     assert SECRET not in f"{[key]} {(key,)!s} {{1: {key}}}"
 
 
