@@ -112,14 +112,22 @@ def divided(number: float, parts: Iterable[float]) -> Iterator[int]:
 
 def _forward(own: Sequence[float], arcs: Arcs) -> tuple[list[int], list[list[int]], list[tuple[int, int]]]:
     """The functions with callers before callees, the callers of each, and the arcs that had to be left out for that: of a recursion those
-    that cost least, as the function comes first of whose costs the largest part is of calls from before.
+    that cost least, as that of its functions comes first of whose costs the largest part is of calls from before.
     """
+    from networkx import DiGraph, condensation, topological_sort  # slow to import
+
+    graph = DiGraph(arc for arc in arcs if arc[0] != OUTSIDE)
+    graph.add_nodes_from(range(len(own)))
+    recursions = condensation(graph)
+    stage = {
+        function: number
+        for number, one in enumerate(topological_sort(recursions))
+        for function in recursions.nodes[one]["members"]
+    }
     least = sum(own) * 1e-12 or 1.0  # of calls that cost nothing each counts alike
     called: list[list[tuple[int, float]]] = [[] for _ in own]
-    whole, ahead = (
-        [least] * len(own),
-        [0.0] * len(own),
-    )  # what calls of a function cost, and those by functions that are still to come
+    # What calls of a function cost, and those by functions that are still to come.
+    whole, ahead = [least] * len(own), [0.0] * len(own)
     for (caller, callee), arc in arcs.items():
         if caller != callee:
             whole[callee] += arc.cost + least
@@ -127,15 +135,15 @@ def _forward(own: Sequence[float], arcs: Arcs) -> tuple[list[int], list[list[int
             called[caller].append((callee, arc.cost + least))
             ahead[callee] += arc.cost + least
 
-    def rank(function: int) -> tuple[float, float, int]:
+    def rank(function: int) -> tuple[int, float, float, int]:
         part = ahead[function] / whole[function]
-        return part, -own[function] if part else 0.0, function
+        return stage[function], part, -own[function] if part else 0.0, function
 
     queue = [rank(function) for function in range(len(own))]
     heapify(queue)
     place: dict[int, int] = {}
     while queue:
-        _, _, function = heappop(queue)
+        *_, function = heappop(queue)
         if function in place:
             continue
         place[function] = len(place)

@@ -77,6 +77,23 @@ def test_recursion_has_its_callers_and_ends() -> None:
     assert sum(own[one.function] * one.part for one in found) == pytest.approx(sum(own))
 
 
+def test_what_a_recursion_calls_stands_below_all_of_it() -> None:
+    """main calls the leaf dearly; even and odd, which call one another from even on, call it too."""
+    own = [1.0, 100.0, 2.0, 2.0]
+    arcs = {
+        (0, 1): Arc(60, 6),
+        (0, 2): Arc(44, 1),
+        (2, 3): Arc(43, 9),
+        (3, 2): Arc(41, 8),
+        (2, 1): Arc(20, 9),
+        (3, 1): Arc(20, 9),
+    }
+    found = contexts(own, arcs)
+    assert {one.caller for one in found if one.function == 1} == {0, 2, 3}
+    assert by_arc(own, found)[2, 1] == pytest.approx(20)
+    assert by_arc(own, found)[3, 1] == pytest.approx(20)
+
+
 def test_a_recursion_that_nobody_calls_is_entered_where_most_time_is() -> None:
     found = contexts([1.0, 5.0, 2.0], {(0, 1): Arc(1.0), (1, 2): Arc(1.0), (2, 0): Arc(1.0)})
     assert [(one.caller, one.function) for one in found] == [(OUTSIDE, 1), (1, 2), (2, 0), (0, 1)]
