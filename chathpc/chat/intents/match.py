@@ -216,7 +216,7 @@ def match(question: str, session: Session, last: Last | None = None) -> Intent:
 
 
 def _without_slips(question: str, session: Session) -> str:
-    """A question with the nearest words of the examples in the place of those that nothing knows: `wher is the tiem`."""
+    """A question with the nearest words of the examples in the place of those that nothing knows."""
 
     def known(found: re.Match[str]) -> str:
         word = found[0].casefold()
