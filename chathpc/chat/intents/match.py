@@ -273,9 +273,8 @@ def _readings(question: str, session: Session, last: Last | None) -> Iterator[tu
         return
     yield question, 0.0
     measured = str(last.arguments["metric"]) if last is not None and last.tool == "measured" else ""
-    if len(question.split()) <= _ELLIPSIS and (
-        other := opposite(measured, question)
-    ):  # `and read?` after what was written
+    short = len(question.split()) <= _ELLIPSIS
+    if short and (other := opposite(measured, question)):  # `and read?` after what was written
         yield f"how many {other}", _GOES_ON
     if last is None or not last.subject:
         return
