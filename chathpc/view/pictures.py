@@ -24,7 +24,7 @@ _NAME = 40
 #: A roofline goes so many times beyond what is in it.
 _BEYOND = 4
 #: So many times as far to the right as a slope stands what it is of.
-_BESIDE = 1.1
+_BESIDE = 1.25
 #: Points from a mark to its name: to the right and the left, above and below, then further away.
 _AWAY = tuple((x, y) for y in (4, -10, 14, -20, 24, -30) for x in (6, -6))
 
