@@ -15,7 +15,7 @@ NAMES = ("GNUmakefile", "makefile", "Makefile")
 _MOST_LINES, _LONGEST, _DEEPEST = 5_000, 4_000, 8
 _ASSIGNED = re.compile(r"(?:export\s+|override\s+)?(?P<name>[A-Za-z_][\w.-]*)\s*(?P<how>::?:?|\?|\+)?=\s*(?P<value>.*)")
 _RULE = re.compile(r"(?P<targets>[^\s:=#][^:=#]*?)\s*::?(?!=)(?P<needs>[^;#]*)(?:;(?P<recipe>.*))?")
-_REFERENCE = re.compile(r"\$[({](\w[\w.-]*)[)}]")
+_REFERENCE = re.compile(r"\$(?=\([\w.-]+\)|\{[\w.-]+\}).(\w[\w.-]*).")
 _UNSURE = re.compile(r"(?:[-s]?include\b(?P<files>.*)|define\b)")
 _COMMENT = re.compile(r"(?<!\\)#.*")
 _CONDITION = re.compile(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
@@ -119,11 +119,11 @@ def unseen(every: Sequence[Sample], fold: Sequence[int]) -> NDArray[np.float64]:
     return found
 
 
-def bounds(groups: Sequence[str], ratios: Sequence[float]) -> dict[str, tuple[float, float]]:
-    """The factors of each group of errors, from measured times by predicted ones; those of few launches as they are."""
+def bounds(errors: Iterable[tuple[str, float]]) -> dict[str, tuple[float, float]]:
+    """The factors of each group, from groups and measured times by predicted ones; those of few launches as they are."""
     found = dict(kernel_time.intervals())
     by_group: dict[str, list[float]] = defaultdict(list)
-    for group, ratio in zip(groups, ratios, strict=True):
+    for group, ratio in errors:
         by_group[group].append(ratio)
     for group, values in by_group.items():
         if len(values) >= FEWEST:
@@ -153,25 +153,14 @@ def main(labels: Path, counts: Path, print_fit: bool) -> None:
     for name, which in kinds.items():
         print(f"{name:24} shipped constants    {figures(shipped[which], truth[which])}")
         print(f"{name:24} programs left out    {figures(apart[which], truth[which])}")
-    ratios = (truth / apart).tolist()
-    without = [
-        bounds(
-            [each for each, own in zip(groups, fold, strict=True) if own != number],
-            [each for each, own in zip(ratios, fold, strict=True) if own != number],
-        )
-        for number in range(FOLDS)
+    errors = list(zip(groups, (truth / apart).tolist(), strict=True))
+    of_others = [
+        bounds(error for error, own in zip(errors, fold, strict=True) if own != number) for number in range(FOLDS)
     ]
-    held = [
-        kernel_time.intervals()[group][0] <= off <= kernel_time.intervals()[group][1]
-        for group, off in zip(groups, ratios, strict=True)
-    ]
-    apart_held = [
-        without[own][group][0] <= off <= without[own][group][1]
-        for group, own, off in zip(groups, fold, ratios, strict=True)
-    ]
-    print(
-        f"of the times of programs left out, bounds hold: shipped {np.mean(held):.1%}, of the other programs {np.mean(apart_held):.1%}"
-    )
+    for name, by_fold in (("shipped bounds", [kernel_time.intervals()] * FOLDS), ("bounds of the others", of_others)):
+        within = [by_fold[own][group] for own, group in zip(fold, groups, strict=True)]
+        held = np.mean([low <= ratio <= high for (low, high), (_, ratio) in zip(within, errors, strict=True)])
+        print(f"{name} hold {held:.1%} of the times of programs left out")
     if print_fit:
         print(
             "\n".join(f"  {name}: {value:.3g}" for name, value in fit([each for each in every if each.right]).items())
@@ -179,7 +168,7 @@ def main(labels: Path, counts: Path, print_fit: bool) -> None:
         print(
             "\n".join(
                 f"  {name}: [{low:.2f}, {high:.2f}]  # of {groups.count(name)}"
-                for name, (low, high) in bounds(groups, ratios).items()
+                for name, (low, high) in bounds(errors).items()
             )
         )
 

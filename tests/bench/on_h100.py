@@ -93,13 +93,10 @@ def main(labels: Path, counts: Path) -> None:
         scaled = figures(np.array([each.label.seconds * ratio for each in chosen]), np.array(there))
         print(f"{f'time x {ratio:.3f} (their median)':30}{scaled}")
         show("time and counters", [each.counters for each in chosen], there)
-        for way in ("source", "alone"):
-            known = [(one, each.there) for each in chosen if (one := getattr(each, way)) is not None]
-            show(
-                "time and source" if way == "source" else "source alone",
-                [one for one, _ in known],
-                [value for _, value in known],
-            )
+        with_source = [(each.source, each.there) for each in chosen if each.source is not None]
+        show("time and source", *zip(*with_source, strict=True))
+        alone = [(each.alone, each.there) for each in chosen if each.alone is not None]
+        show("source alone", *zip(*alone, strict=True))
 
 
 if __name__ == "__main__":

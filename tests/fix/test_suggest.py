@@ -388,3 +388,9 @@ def test_a_makefile_that_makes_what_it_includes_is_cleaned_instead_of_built_with
     assert 'make clean && make CFLAGS="$CFLAGS"' in text
     (tmp_path / "Makefile").write_text(CONDITIONS.replace("-include .depend\n", ""))
     assert "make -B" in suggest(tmp_path)[0]
+
+
+def test_two_kinds_of_brackets_are_no_reference() -> None:
+    made = makefile("X = 1\n")
+    assert made.expanded("$(X) ${X}") == "1 1"
+    assert made.expanded("$(X} ${X)") == ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Statement, root
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Statement, assignments, root
 from chathpc.diagnosis.source.text import parsed
 from chathpc.fix.gates.text import Code, code, codes
 
@@ -87,7 +87,7 @@ def _in_loop(function: Function, region: Region, each_has: frozenset[str]) -> It
                 yield f"all threads of the loop update {name} in {function.name}", each.first
     varying = private | {each.variable for each in function.loops_in(loop.index)}
     taken = _from_data(function, loop)
-    for one, line in _assignments(function.inside(loop.index)):
+    for one, line in _assignments_with_lines(function.inside(loop.index)):
         if not _guarded(function, region, line):
             found = _shared(function, loop, one.parts[0], private, varying, taken)
             if found:
@@ -100,7 +100,7 @@ def _in_region(function: Function, region: Region, each_has: frozenset[str]) -> 
         return
     private = _visible(each_has, function) | _private([region]) | _declared(function, [region])
     own = _thread_numbers(function)
-    for one, line in _assignments(function.statements):
+    for one, line in _assignments_with_lines(function.statements):
         if not region.first < line <= region.last or _shared_out(function, region, line):
             continue
         target, base = one.parts[0], root(one.parts[0])
@@ -113,11 +113,9 @@ def _in_region(function: Function, region: Region, each_has: frozenset[str]) -> 
             yield f"all threads of the region write to {function.show(target)} in {function.name}", line
 
 
-def _assignments(statements: Iterable[Statement]) -> Iterator[tuple[Expr, int]]:
+def _assignments_with_lines(statements: Iterable[Statement]) -> Iterator[tuple[Expr, int]]:
     """All assignments of some statements, with their lines."""
-    for statement in statements:
-        if statement.expr is not None:
-            yield from ((one, statement.line) for one in statement.expr.walk() if one.kind == Kind.ASSIGN)
+    return ((one, each.line) for each in statements for one in each.walk() if one.kind == Kind.ASSIGN)
 
 
 def _numbered(target: Expr) -> bool:
@@ -149,9 +147,7 @@ def _thread_numbers(function: Function) -> set[str]:
     """Names whose value follows from the thread's number, in as many steps as it takes."""
     found: set[str] = set()
     assigned = [
-        (one.parts[0].text, one.parts[1])
-        for one, _ in _assignments(function.statements)
-        if one.parts[0].kind == Kind.NAME
+        (one.parts[0].text, one.parts[1]) for one in assignments(function.statements) if one.parts[0].kind == Kind.NAME
     ]
     assigned += [(loop.variable, loop.start) for loop in function.loops if loop.variable and loop.start is not None]
     before = -1
@@ -192,7 +188,7 @@ def _from_data(function: Function, loop: Loop) -> set[str]:
     """Names that get their value from an array or a call: two iterations may have the same."""
     return {
         one.parts[0].text
-        for one, _ in _assignments(function.inside(loop.index))
+        for one in assignments(function.inside(loop.index))
         if one.parts[0].kind == Kind.NAME
         and any(inner.kind in (Kind.INDEX, Kind.CALL) for inner in one.parts[1].walk())
     }
@@ -215,7 +211,7 @@ def _own(function: Function, loop: Loop) -> set[str]:
     """The loop's variable, and names that hold the thread's number."""
     return {loop.variable} | {
         one.parts[0].text
-        for one, _ in _assignments(function.statements)
+        for one in assignments(function.statements)
         if any(call.short == _THREAD for call in one.parts[1].calls())
     }
 
@@ -223,7 +219,7 @@ def _own(function: Function, loop: Loop) -> set[str]:
 def _holds_own(function: Function, loop: Loop, array: str, private: set[str]) -> bool:
     """Whether an array that each thread has for itself gets nothing in the loop but what is counted from the iteration's own number."""
     own = _own(function, loop)
-    values = [one.parts[1] for one, _ in _assignments(function.inside(loop.index)) if root(one.parts[0]).text == array]
+    values = [one.parts[1] for one in assignments(function.inside(loop.index)) if root(one.parts[0]).text == array]
     return array in private and bool(values) and all(
         each.names() & own and not any(one.kind in (Kind.INDEX, Kind.CALL) for one in each.walk()) for each in values
     )  # fmt: skip
