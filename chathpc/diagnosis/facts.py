@@ -347,6 +347,21 @@ class Facts:
         line, at_line = (int(lines[0]), float(at_lines[0])) if len(lines) else (-1, 0.0)
         return HotPlace(self.place(node, line_node=line), node, line, at_line, chosen, float(sums[0]))
 
+    @cached_property
+    def hot_lines(self) -> list[int]:
+        """The few contexts with a source line that the most time counts for, the costliest first."""
+        tree, site = self.profile.tree, self.activities.site
+        counted = np.flatnonzero((site >= 0) & (self.time > 0))
+        sums = np.bincount(site[counted], weights=self.time[counted], minlength=len(tree))
+        lines = np.flatnonzero((sums > 0) & (tree.line > 0) & (tree.file >= 0))
+        return [int(one) for one in lines[np.argsort(-sums[lines], kind="stable")[:_LINES]]]
+
+    @cached_property
+    def hottest_language(self) -> str | None:
+        """The language of the costliest line, see `language_in`."""
+        tree = self.profile.tree
+        return language_in(tree, next(filter(None, map(tree.file_name, self.hot_lines[:1])), ""))
+
     def by_line(self, weight: FloatArray) -> tuple[IntArray, FloatArray]:
         """`weight` (exclusive, per node) added up by source line of the program: (lines as nodes, sums), largest first.
 
@@ -414,6 +429,8 @@ class Facts:
         return -1
 
 
+#: Costliest lines whose files are looked for.
+_LINES = 10
 #: Suffixes that compilers give to the outlined body of an OpenMP region and to clones of a function.
 _OUTLINED = ("._omp_fn.", ".omp_outlined", "._omp_cpyfn.", ".constprop.", ".isra.", ".part.", ".cold", " [clone ")
 

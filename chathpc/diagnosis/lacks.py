@@ -11,7 +11,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.compiled import units_of
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.device import samples_metric
-from chathpc.diagnosis.facts import Facts, language_in
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gpu_tools import counters as counters_command
 from chathpc.diagnosis.gpu_tools import timeline as timeline_command
 from chathpc.diagnosis.rules import Lack
@@ -21,15 +21,13 @@ from chathpc.profile.languages import Language, language_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.run import NO_COUNTERS
 from chathpc.profile.source_text import files_of, no_source
-from chathpc.profile.tree import IntArray, NodeKind
+from chathpc.profile.tree import NodeKind
 
 #: Who compiles a file to have remarks; headers are compiled with what includes them.
 _COMPILERS: dict[Language | None, str] = {Language.C: "gcc", Language.CPP: "g++", Language.FORTRAN: "gfortran"}
 #: Those whose compilers say what they did, and with which options.
 _RECORDED = (*_COMPILERS, Language.CUDA, Language.HIP)
 _HEADERS, _ANY = (".h", ".hh", ".hpp", ".hxx"), PurePath("app.c")
-#: Lines whose files are looked for, the costliest first.
-_LINES = 10
 #: So many files that a source may be are named.
 _RIVALS = 4
 
@@ -37,27 +35,17 @@ _RIVALS = 4
 def source(facts: Facts) -> Lack | None:
     """No source of any of the lines that take longest."""
     if facts.profile.read_source is not no_source and any(
-        facts.profile.source(node, context=0) is not None for node in hot_lines(facts)
+        facts.profile.source(node, context=0) is not None for node in facts.hot_lines
     ):
         return None
     if not facts.profile.tree.has(NodeKind.LINE, NodeKind.LOOP) and not (facts.profile.tree.line > 0).any():
         return Lack("no source lines recorded", _command(facts, "source lines", "compile with -g and measure again"))
-    hottest = next((facts.profile.tree.file_name(node) for node in hot_lines(facts)), None)
+    hottest = next((facts.profile.tree.file_name(node) for node in facts.hot_lines), None)
     rivals = files_of(facts.profile.read_source).rivals(hottest or "")
     if rivals:
         listed = f"{', '.join(rivals[:_RIVALS])}{', …' if len(rivals) > _RIVALS else ''}"
         return Lack(f"several files are called {hottest} ({listed})", "--source DIR")
     return Lack("source not found", "--source DIR")
-
-
-def hot_lines(facts: Facts) -> list[int]:
-    """Contexts with a source line that the most time counts for, the costliest first."""
-    tree, site = facts.profile.tree, facts.activities.site
-    counted = np.flatnonzero((site >= 0) & (facts.time > 0))
-    sums = np.bincount(site[counted], weights=facts.time[counted], minlength=len(tree))
-    lines = np.flatnonzero((sums > 0) & (tree.line > 0) & (tree.file >= 0))
-    order: IntArray = lines[np.argsort(-sums[lines], kind="stable")[:_LINES]].astype(np.int32)
-    return list(map(int, order))
 
 
 def counters(facts: Facts) -> Lack | None:
@@ -100,9 +88,7 @@ def _is_recorded(facts: Facts) -> bool:
     """False if the costliest line is in a language whose compilers write down neither options nor remarks that are read here, or in one
     without a compiler.
     """
-    tree, hottest = facts.profile.tree, hot_lines(facts)[:1]
-    language = language_in(tree, next(filter(None, map(tree.file_name, hottest)), ""))
-    return language is None or language in _RECORDED
+    return facts.hottest_language is None or facts.hottest_language in _RECORDED
 
 
 def waiting(facts: Facts) -> Lack | None:
